@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Greedy sampling: the position of the greatest logit of each row.
+//   out[r] = argmax_i(logits[r][i])
+// Among equal values the lowest position wins (-0 equals +0); a NaN beats every number, and the
+// first NaN wins, as torch.argmax has it.
+//
+// Layouts    logits: bf16 [rows][row_stride], of which the first `vocab` columns count;
+//            out: int32 [rows].
+// Alignment  logits 16 bytes; row_stride a multiple of 8; vocab is any length >= 1.
+// Tolerance  exact.
+// Launch     grid (rows), block (1024), no dynamic shared memory.
+
+#include "bf16x8.cuh"
+#include "reduce.cuh"
+
+constexpr int kThreads = 1024;
+constexpr int kWarps = kThreads / kWarpSize;
+// 16-byte loads that a thread has in flight.
+constexpr int kUnroll = 4;
+
+// Maps the bits of a bf16 so that unsigned order is the order of argmax: NaN on top, -0 = +0.
+__device__ __forceinline__ unsigned sort_key(unsigned bits) {
+  const unsigned magnitude = bits & 0x7fffu;
+  const unsigned key = (bits & 0x8000u) != 0 ? 0x8000u - magnitude : 0x8000u + magnitude;
+  return magnitude > 0x7f80u ? 0xffffu : key;
+}
+
+// Keeps the better of two candidates packed as (key, ~position): one comparison settles both the
+// value and, among equals, the lower position.
+__device__ __forceinline__ unsigned long long candidate(unsigned key, unsigned position) {
+  return (static_cast<unsigned long long>(key) << 32) | ~position;
+}
+
+// Visits the two values of a 32-bit word in order. Positions ascend within a thread, so a strict
+// comparison keeps the first of equals.
+__device__ __forceinline__ void visit(unsigned word, unsigned position, unsigned& best_key,
+                                      unsigned& best_position) {
+  const unsigned low = sort_key(word & 0xffffu);
+  const unsigned high = sort_key(word >> 16);
+  if (low > best_key) {
+    best_key = low;
+    best_position = position;
+  }
+  if (high > best_key) {
+    best_key = high;
+    best_position = position + 1;
+  }
+}
+
+__device__ __forceinline__ unsigned long long warp_best(unsigned long long best) {
+#pragma unroll
+  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
+    best = max(best, __shfl_xor_sync(kFullMask, best, offset));
+  }
+  return best;
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    argmax_bf16(int* __restrict__ out, const bf16* __restrict__ logits, int rows, int vocab,
+                int row_stride) {
+  // [warp], each warp's best candidate.
+  __shared__ unsigned long long warp_bests[kWarps];
+
+  const int row = blockIdx.x;
+  if (row >= rows) {
+    return;
+  }
+  const bf16* line = logits + static_cast<size_t>(row) * row_stride;
+  const int whole = vocab / kVec;
+
+  // Every real key exceeds 0, and a row has at least one value.
+  unsigned best_key = 0;
+  unsigned best_position = 0;
+  for (int v = threadIdx.x; v < whole; v += kThreads * kUnroll) {
+    uint4 raw[kUnroll];
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) {
+      // Past the end, the thread's own first vector again: a strict comparison ignores it.
+      raw[i] = load_bf16x8(line + (v + i * kThreads < whole ? v + i * kThreads : v) * kVec);
+    }
+#pragma unroll
+    for (int i = 0; i < kUnroll; ++i) {
+      const unsigned position = (v + i * kThreads) * kVec;
+      visit(raw[i].x, position, best_key, best_position);
+      visit(raw[i].y, position + 2, best_key, best_position);
+      visit(raw[i].z, position + 4, best_key, best_position);
+      visit(raw[i].w, position + 6, best_key, best_position);
+    }
+  }
+  const int tail = whole * kVec + threadIdx.x;
+  if (tail < vocab) {
+    const unsigned key = sort_key(__bfloat16_as_ushort(line[tail]));
+    if (key > best_key) {
+      best_key = key;
+      best_position = tail;
+    }
+  }
+
+  const unsigned long long mine = warp_best(candidate(best_key, best_position));
+  if (threadIdx.x % kWarpSize == 0) {
+    warp_bests[threadIdx.x / kWarpSize] = mine;
+  }
+  __syncthreads();
+  if (threadIdx.x < kWarpSize) {
+    const unsigned long long best = warp_best(warp_bests[threadIdx.x]);
+    if (threadIdx.x == 0) {
+      out[row] = static_cast<int>(~static_cast<unsigned>(best));
+    }
+  }
+}
