@@ -1,0 +1,75 @@
+"""The settings in force for a run, as plain data.
+
+Finding and validating cudalint.toml and pyproject.toml is
+`cudalint.settings.load`; which rules they select is `cudalint.settings.select`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+DEFAULT_EXCLUDE = (
+    ".git",
+    ".hg",
+    ".svn",
+    ".venv",
+    "venv",
+    ".tox",
+    ".nox",
+    "node_modules",
+    "site-packages",
+    "__pycache__",
+    ".cudalint_cache",
+    "_deps",
+    "build",
+    "dist",
+    "CMakeFiles",
+)
+"""What `exclude` is when no settings say otherwise; `extend-exclude` adds to it."""
+
+
+class RuleSettings(msgspec.Struct, frozen=True):
+    """`[rules.<CODE or name>]`: `level` replaces the rule's own level.
+
+    Every other key of the table is one of the rule's options, in `options` as
+    it stands there; `cudalint.settings.check` turns it into `Rule.options`.
+    """
+
+    level: Literal["error", "warning", "note"] | None = None
+    options: dict[str, Any] = {}
+
+
+class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
+    """Everything that may stand in cudalint.toml or `[tool.cudalint]`.
+
+    `select`, `ignore`, `extend_select`, and the values of `per_file_ignores`
+    hold codes, prefixes ("CU3"), names or "ALL". `exclude`, `extend_exclude`,
+    `launcher_globs`, `cold_paths` and the keys of `per_file_ignores` are
+    gitignore patterns, relative to the root. `targets` are archs ("sm_121"),
+    which beat the tree's. `plugins` are names of installed entry points of the
+    group `cudalint.rules`; none is loaded unless named. `max_file_size` is in
+    bytes; `compile_timeout` in seconds.
+    """
+
+    select: tuple[str, ...] = ("ALL",)
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    per_file_ignores: dict[str, tuple[str, ...]] = {}
+    preview: bool = False
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    license: str = "MIT OR Apache-2.0"
+    license_match: Literal["exact", "equivalent"] = "exact"
+    targets: tuple[str, ...] = ()
+    launcher_globs: tuple[str, ...] = ()
+    launch_functions: tuple[str, ...] = ()
+    cold_paths: tuple[str, ...] | None = None
+    cold_functions: tuple[str, ...] | None = None
+    compile: Literal["auto", "always", "never"] = "auto"
+    compile_timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
+    max_file_size: Annotated[int, msgspec.Meta(gt=0)] = 10_000_000
+    plugins: tuple[str, ...] = ()
+    rules: dict[str, RuleSettings] = {}
