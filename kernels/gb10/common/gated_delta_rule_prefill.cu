@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The gated delta rule over whole sequences, for each value head, continuing from a state:
+//   D   = exp(g_t) * S                        decayed state, [key dim][value dim]
+//   S   = D + beta_t * k_t (v_t - D^T k_t)^T
+//   o_t = S^T q_t
+// in chunks of 16 tokens by the formulas of delta_rule_chunk.cuh. This is the second phase; the
+// first, gated_delta_rule_prefill_prepare, gives factors and decay.
+//
+// Layouts    q, k: bf16 rows of [key_heads][kKeyDim], one per token, key_stride elements apart; v:
+//            bf16 rows of [value_heads][kValueDim], value_stride elements apart, so that q, k and v
+//            may be parts of one wider row; o: bf16 [total_tokens][value_heads][kValueDim];
+//            factors, decay, sequence_offset: as the first phase has them; state: fp32
+//            [slots][value_heads][kKeyDim][kValueDim], updated in place, zeros at a sequence's
+//            start; slot: int32 [batch], all different. An empty sequence leaves its state alone.
+//            Value head h reads key head h / (value_heads / key_heads). The caller has normalised
+//            q and k, and scaled q.
+// Alignment  q, k, v, o, factors and decay 16 bytes, key_stride and value_stride multiples of 8;
+//            value_heads a multiple of key_heads; value_heads and batch <= 65535.
+// Tolerance  the state stays fp32; it and all inner factors enter the tensor cores as sums of two
+//            bf16 (relative 2^-16). o is rounded to bf16 once: rel 1e-2, abs 1e-3 where the sums
+//            cancel; the state has rel 1e-3, abs 1e-4.
+// Launch     grid (kValueDim / 64, value_heads, batch), block (128), static shared memory only.
+//
+// How        Each warp owns 16 state columns as fp32 accumulators of S^T, which are the left
+//            operand of the next chunk's products without leaving their lanes. A block's four warps
+//            share k, q, v and the factors, brought by cp.async two chunks ahead.
+
+#include <cuda_bf16.h>
+
+#include "cp_async.cuh"
+#include "delta_rule_chunk.cuh"
+
+constexpr int kThreads = 128;
+constexpr int kStages = 3;
+// State columns per warp and per block.
+constexpr int kWarpColumns = 16;
+constexpr int kBlockColumns = kThreads / kWarpSize * kWarpColumns;
+// Tensor-core steps along the key dimension.
+constexpr int kSteps = kKeyDim / 16;
+// Row pitches in bytes; 16 more than a multiple of 128, against bank conflicts of ldmatrix.
+constexpr int kKeyPitch = kKeyDim * 2 + 16;
+constexpr int kValuePitch = kBlockColumns * 2 + 16;
+constexpr int kOutPitch = kWarpColumns * 2 + 16;
+// Parts of a stage, in bytes from its start.
+constexpr int kQueryAt = kChunk * kKeyPitch;
+constexpr int kValueAt = kQueryAt + kChunk * kKeyPitch;
+constexpr int kFactorAt = kValueAt + kChunk * kValuePitch;
+constexpr int kDecayAt = kFactorAt + kFactorElements * 2;
+constexpr int kStageBytes = kDecayAt + kChunk * 4;
+constexpr int kOutBytes = kThreads / kWarpSize * kChunk * kOutPitch;
+
+static_assert(kKeyDim % 64 == 0 && kValueDim % kBlockColumns == 0, "whole rows and columns");
+static_assert(kStages * kStageBytes + kOutBytes <= 48 * 1024, "static shared memory ends there");
+
+// Where a block's inputs come from: one sequence, one value head, 64 columns.
+struct Source {
+  const bf16* q;  // of the sequence's first token
+  const bf16* k;
+  const bf16* v;
+  const bf16* factors;  // of the sequence's first chunk
+  const float* decay;
+  int tokens;
+  int key_stride;
+  int value_stride;
+  int value_heads;
+};
+
+// Starts the copies of one chunk; tokens past the end become zeros.
+__device__ __forceinline__ void copy_chunk(const Source& source, int chunk, unsigned stage) {
+  constexpr int kRowCopies = kKeyDim * 2 / 16;
+  constexpr int kValueCopies = kBlockColumns * 2 / 16;
+  constexpr int kFactorCopies = kFactorElements * 2 / 16;
+  const int tid = threadIdx.x;
+  const int first = chunk * kChunk;
+#pragma unroll
+  for (int piece = tid; piece < kChunk * kRowCopies; piece += kThreads) {
+    const int row = piece / kRowCopies;
+    const int column = piece % kRowCopies;
+    const bool in_range = first + row < source.tokens;
+    const size_t at =
+        static_cast<size_t>(in_range ? first + row : 0) * source.key_stride + column * 8;
+    const unsigned to = stage + row * kKeyPitch + column * 16;
+    cp_async_16_or_zero(to, source.k + at, in_range);
+    cp_async_16_or_zero(to + kQueryAt, source.q + at, in_range);
+  }
+  if (tid < kChunk * kValueCopies) {
+    const int row = tid / kValueCopies;
+    const int column = tid % kValueCopies;
+    const bool in_range = first + row < source.tokens;
+    const size_t at =
+        static_cast<size_t>(in_range ? first + row : 0) * source.value_stride + column * 8;
+    cp_async_16_or_zero(stage + kValueAt + row * kValuePitch + column * 16, source.v + at,
+                        in_range);
+  }
+  const size_t slot = static_cast<size_t>(chunk) * source.value_heads;
+#pragma unroll
+  for (int piece = tid; piece < kFactorCopies; piece += kThreads) {
+    cp_async_16(stage + kFactorAt + piece * 16, source.factors + slot * kFactorElements + piece * 8);
+  }
+  if (tid < kChunk * 4 / 16) {
+    cp_async_16(stage + kDecayAt + tid * 16, source.decay + slot * kChunk + tid * 4);
+  }
+}
+
+// sum += a * b for 16 x 16 of b, with a given as upper + lower and b exact in bf16.
+__device__ __forceinline__ void multiply_split(float (&sum)[2][4], float (&rest)[2][4],
+                                               const unsigned (&upper)[4],
+                                               const unsigned (&lower)[4],
+                                               const unsigned (&b)[4]) {
+  mma_m16n8k16(sum[0], upper, b[0], b[1]);
+  mma_m16n8k16(sum[1], upper, b[2], b[3]);
+  mma_m16n8k16(rest[0], lower, b[0], b[1]);
+  mma_m16n8k16(rest[1], lower, b[2], b[3]);
+}
+
+// a * b for 16 x 16 of each, a in accumulator layout and b as split fragments; what the product of
+// the two lower parts would add is below fp32's own rounding.
+__device__ __forceinline__ void multiply_factor(float (&product)[2][4], const float (&a)[2][4],
+                                                uint4 b_upper, uint4 b_lower) {
+  unsigned upper[4];
+  unsigned lower[4];
+  split_bf16x2(a[0][0], a[0][1], upper[0], lower[0]);
+  split_bf16x2(a[0][2], a[0][3], upper[1], lower[1]);
+  split_bf16x2(a[1][0], a[1][1], upper[2], lower[2]);
+  split_bf16x2(a[1][2], a[1][3], upper[3], lower[3]);
+  float rest[2][4] = {};
+  mma_m16n8k16(product[0], upper, b_upper.x, b_upper.y);
+  mma_m16n8k16(product[1], upper, b_upper.z, b_upper.w);
+  mma_m16n8k16(rest[0], lower, b_upper.x, b_upper.y);
+  mma_m16n8k16(rest[1], lower, b_upper.z, b_upper.w);
+  mma_m16n8k16(rest[0], upper, b_lower.x, b_lower.y);
+  mma_m16n8k16(rest[1], upper, b_lower.z, b_lower.w);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    product[0][i] += rest[0][i];
+    product[1][i] += rest[1][i];
+  }
+}
+
+// Stores a warp's 16 tokens x 16 columns of o, given transposed in accumulator layout, by way of
+// its [token][16 columns] piece of shared memory.
+__device__ __forceinline__ void store_output(bf16* o, size_t row_elements, int tokens,
+                                             unsigned char* staging, const float (&out)[2][4]) {
+  const int lane = threadIdx.x % kWarpSize;
+  const int group = lane / 4;
+  const int quad_lane = lane % 4;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int token = i / 4 * 8 + quad_lane * 2 + i % 2;
+    const int column = group + i % 4 / 2 * 8;
+    *reinterpret_cast<bf16*>(staging + token * kOutPitch + column * 2) =
+        __float2bfloat16(out[i / 4][i % 4]);
+  }
+  __syncwarp();
+  const int token = lane / 2;
+  const int piece = lane % 2;
+  if (token < tokens) {
+    *reinterpret_cast<uint4*>(o + token * row_elements + piece * 8) =
+        *reinterpret_cast<const uint4*>(staging + token * kOutPitch + piece * 16);
+  }
+  __syncwarp();
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    gated_delta_rule_prefill(bf16* __restrict__ o, float* __restrict__ state,
+                             const int* __restrict__ slot, const bf16* __restrict__ q,
+                             const bf16* __restrict__ k, const bf16* __restrict__ v,
+                             const bf16* __restrict__ factors, const float* __restrict__ decay,
+                             const int* __restrict__ sequence_offset, int batch, int key_heads,
+                             int value_heads, int key_stride, int value_stride) {
+  // [stage][k rows | q rows | v rows | factors | decay]: k and q [token][kKeyDim], v [token][64
+  // columns], rows padded by 16 bytes; factors and decay as in the workspace.
+  __shared__ __align__(16) unsigned char pool[kStages * kStageBytes];
+  // [warp][token][16 columns of o], rows padded by 16 bytes.
+  __shared__ __align__(16) unsigned char out_rows[kOutBytes];
+  const int lane = threadIdx.x % kWarpSize;
+  const int warp = threadIdx.x / kWarpSize;
+  const int group = lane / 4;
+  const int quad_lane = lane % 4;
+  const int value_head = blockIdx.y;
+  const int sequence = blockIdx.z;
+  if (sequence >= batch) {
+    return;
+  }
+  const int begin = sequence_offset[sequence];
+  const int tokens = sequence_offset[sequence + 1] - begin;
+  const int chunks = (tokens + kChunk - 1) / kChunk;
+  if (chunks == 0) {
+    return;
+  }
+  const int key_head = value_head / (value_heads / key_heads);
+  const int block_column = blockIdx.x * kBlockColumns;
+  const size_t key_at = static_cast<size_t>(begin) * key_stride + key_head * kKeyDim;
+  const size_t value_at =
+      static_cast<size_t>(begin) * value_stride + value_head * kValueDim + block_column;
+  const size_t factor_slot =
+      static_cast<size_t>(first_chunk(begin, sequence)) * value_heads + value_head;
+  const Source source = {q + key_at,
+                         k + key_at,
+                         v + value_at,
+                         factors + factor_slot * kFactorElements,
+                         decay + factor_slot * kChunk,
+                         tokens,
+                         key_stride,
+                         value_stride,
+                         value_heads};
+  const unsigned pool_address = shared_address(pool);
+#pragma unroll
+  for (int stage = 0; stage < kStages - 1; ++stage) {
+    if (stage < chunks) {
+      copy_chunk(source, stage, pool_address + stage * kStageBytes);
+    }
+    cp_async_commit();
+  }
+
+  // Tile n of S^T: rows are this warp's columns `group` and `group + 8` of S, columns are key
+  // indices 8n + 2 * quad_lane and the next.
+  const int own_column = block_column + warp * kWarpColumns;
+  float* const own_state =
+      state + (static_cast<size_t>(slot[sequence]) * value_heads + value_head) *
+                  (kKeyDim * kValueDim) + own_column + group;
+  float s[2 * kSteps][4];
+#pragma unroll
+  for (int n = 0; n < 2 * kSteps; ++n) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int key_index = n * 8 + quad_lane * 2 + i % 2;
+      s[n][i] = own_state[key_index * kValueDim + i / 2 * 8];
+    }
+  }
+
+  // What each lane addresses for ldmatrix, less the start of the stage. Keys as right operand of
+  // S^T K^T: 8 tokens, the same 8 keys further, then the next 8 tokens likewise. As right operand
+  // of U^T K, and v as accumulators of V^T: transposed, 8 tokens, then 8 further tokens or columns.
+  const int row8 = lane % 8;
+  const int tile = lane / 8;
+  const int key_lane = (row8 + tile / 2 * 8) * kKeyPitch + tile % 2 * 16;
+  const int key_trans_lane = (row8 + tile % 2 * 8) * kKeyPitch + tile / 2 * 16;
+  const int value_lane = kValueAt + (row8 + tile / 2 * 8) * kValuePitch + warp * kWarpColumns * 2 +
+                         tile % 2 * 16;
+  bf16* const own_out =
+      o + (static_cast<size_t>(begin) * value_heads + value_head) * kValueDim + own_column;
+  const size_t out_row = static_cast<size_t>(value_heads) * kValueDim;
+
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    cp_async_wait<kStages - 2>();
+    __syncthreads();
+    const int ahead = chunk + kStages - 1;
+    if (ahead < chunks) {
+      copy_chunk(source, ahead, pool_address + ahead % kStages * kStageBytes);
+    }
+    cp_async_commit();
+    const unsigned char* const stage = pool + chunk % kStages * kStageBytes;
+    const unsigned stage_address = shared_address(stage);
+
+    // (K S)^T and (Q S)^T: [16 columns][16 tokens] in two tiles of 8 tokens.
+    float ks[2][4] = {};
+    float qs[2][4] = {};
+    float ks_rest[2][4] = {};
+    float qs_rest[2][4] = {};
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      unsigned upper[4];
+      unsigned lower[4];
+      split_bf16x2(s[2 * step][0], s[2 * step][1], upper[0], lower[0]);
+      split_bf16x2(s[2 * step][2], s[2 * step][3], upper[1], lower[1]);
+      split_bf16x2(s[2 * step + 1][0], s[2 * step + 1][1], upper[2], lower[2]);
+      split_bf16x2(s[2 * step + 1][2], s[2 * step + 1][3], upper[3], lower[3]);
+      unsigned key_tile[4];
+      unsigned query_tile[4];
+      ldmatrix_x4(key_tile, stage_address + key_lane + step * 32);
+      ldmatrix_x4(query_tile, stage_address + kQueryAt + key_lane + step * 32);
+      multiply_split(ks, ks_rest, upper, lower, key_tile);
+      multiply_split(qs, qs_rest, upper, lower, query_tile);
+    }
+
+    // G of tokens 2t, 2t + 1, and the same 8 further; its last token's.
+    const float* const cumulative = reinterpret_cast<const float*>(stage + kDecayAt);
+    const float last = cumulative[kChunk - 1];
+    float to_end[2][2];
+    unsigned value_tile[4];
+    ldmatrix_x4_trans(value_tile, stage_address + value_lane);
+    float right[2][4];
+    float out[2][4];
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      const float2 g = *reinterpret_cast<const float2*>(cumulative + n * 8 + quad_lane * 2);
+      const float from_start[2] = {__expf(g.x), __expf(g.y)};
+      to_end[n][0] = __expf(last - g.x);
+      to_end[n][1] = __expf(last - g.y);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const unsigned pair = value_tile[2 * n + i / 2];
+        const float value = __uint_as_float(i % 2 == 0 ? pair << 16 : pair & 0xffff0000u);
+        right[n][i] = value - from_start[i % 2] * (ks[n][i] + ks_rest[n][i]);
+        out[n][i] = from_start[i % 2] * (qs[n][i] + qs_rest[n][i]);
+      }
+    }
+
+    // U^T = (V - diag(exp G) K S)^T T^T.
+    const uint4* const factor = reinterpret_cast<const uint4*>(stage + kFactorAt) + lane;
+    float u[2][4] = {};
+    multiply_factor(u, right, factor[0], factor[kWarpSize]);
+    multiply_factor(out, u, factor[2 * kWarpSize], factor[3 * kWarpSize]);
+
+    // S^T = exp(G_last) S^T + (diag(exp(G_last - G)) U)^T K.
+    unsigned upper[4];
+    unsigned lower[4];
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      split_bf16x2(u[n][0] * to_end[n][0], u[n][1] * to_end[n][1], upper[2 * n], lower[2 * n]);
+      split_bf16x2(u[n][2] * to_end[n][0], u[n][3] * to_end[n][1], upper[2 * n + 1],
+                   lower[2 * n + 1]);
+    }
+    const float whole = __expf(last);
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      unsigned key_tile[4];
+      ldmatrix_x4_trans(key_tile, stage_address + key_trans_lane + step * 32);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        s[2 * step][i] *= whole;
+        s[2 * step + 1][i] *= whole;
+      }
+      mma_m16n8k16(s[2 * step], upper, key_tile[0], key_tile[1]);
+      mma_m16n8k16(s[2 * step + 1], upper, key_tile[2], key_tile[3]);
+      mma_m16n8k16(s[2 * step], lower, key_tile[0], key_tile[1]);
+      mma_m16n8k16(s[2 * step + 1], lower, key_tile[2], key_tile[3]);
+    }
+
+    store_output(own_out + chunk * kChunk * out_row, out_row, tokens - chunk * kChunk,
+                 out_rows + warp * kChunk * kOutPitch, out);
+  }
+
+#pragma unroll
+  for (int n = 0; n < 2 * kSteps; ++n) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int key_index = n * 8 + quad_lane * 2 + i % 2;
+      own_state[key_index * kValueDim + i / 2 * 8] = s[n][i];
+    }
+  }
+}
