@@ -13,18 +13,12 @@
 
 #include "bf16x8.cuh"
 #include "reduce.cuh"
+#include "sort_key.cuh"
 
 constexpr int kThreads = 1024;
 constexpr int kWarps = kThreads / kWarpSize;
 // 16-byte loads that a thread has in flight.
 constexpr int kUnroll = 4;
-
-// Maps the bits of a bf16 so that unsigned order is the order of argmax: NaN on top, -0 = +0.
-__device__ __forceinline__ unsigned sort_key(unsigned bits) {
-  const unsigned magnitude = bits & 0x7fffu;
-  const unsigned key = (bits & 0x8000u) != 0 ? 0x8000u - magnitude : 0x8000u + magnitude;
-  return magnitude > 0x7f80u ? 0xffffu : key;
-}
 
 // Keeps the better of two candidates packed as (key, ~position): one comparison settles both the
 // value and, among equals, the lower position.

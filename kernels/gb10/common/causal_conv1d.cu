@@ -30,9 +30,9 @@ static_assert(kTokens % kBatch == 0 && kBatch >= kHistory, "the window advances 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     causal_conv1d(bf16* __restrict__ out, bf16* state_out, const bf16* __restrict__ x,
                   const bf16* state_in, const bf16* __restrict__ weight,
-                  const bf16* __restrict__ bias, int seq, int channels) {
+                  const bf16* __restrict__ bias, int batch, int seq, int channels) {
   const int c = (blockIdx.x * kThreads + threadIdx.x) * kVec;
-  if (c >= channels) {
+  if (c >= channels || blockIdx.z >= batch) {
     return;
   }
   const int begin = blockIdx.y * kTokens;

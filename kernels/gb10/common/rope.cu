@@ -14,6 +14,7 @@
 // Launch     grid (ceil_div(tokens, kTokensPerBlock), ceil_div(q_heads + kv_heads, 8)),
 //            block (256), no dynamic shared memory; kTokensPerBlock = 2048 / kRotaryDim, 16 here.
 
+#include "angles.cuh"
 #include "bf16x8.cuh"
 
 // Values of one head, and how many of them rotate; a leaf for another model defines them first.
@@ -39,30 +40,6 @@ constexpr int kTokensPerBlock = kThreads / (kChunks * kHeadLanes);
 static_assert(kRotaryDim % (2 * kVec) == 0 && kRotaryDim <= kHeadDim, "pairs come in eights");
 static_assert(kHeadDim % kVec == 0, "a head starts on a 16-byte boundary");
 static_assert(kTokensPerBlock * kChunks * kHeadLanes == kThreads, "the block is fully used");
-
-// Rotates eight pairs, given as the raw bits of their first and second members.
-__device__ __forceinline__ void rotate(uint4& first, uint4& second, const float (&c)[kVec],
-                                       const float (&s)[kVec]) {
-  float x[kVec];
-  float y[kVec];
-  unpack_bf16x8(first, x);
-  unpack_bf16x8(second, y);
-#pragma unroll
-  for (int j = 0; j < kVec; ++j) {
-    const float turned = x[j] * c[j] - y[j] * s[j];
-    y[j] = y[j] * c[j] + x[j] * s[j];
-    x[j] = turned;
-  }
-  first = pack_bf16x8(x);
-  second = pack_bf16x8(y);
-}
-
-__device__ __forceinline__ void load_fp32x8(const float* p, float (&v)[kVec]) {
-  const float4 low = reinterpret_cast<const float4*>(p)[0];
-  const float4 high = reinterpret_cast<const float4*>(p)[1];
-  v[0] = low.x, v[1] = low.y, v[2] = low.z, v[3] = low.w;
-  v[4] = high.x, v[5] = high.y, v[6] = high.z, v[7] = high.w;
-}
 
 extern "C" __global__ void __launch_bounds__(kThreads, 3)
     rope(bf16* q, bf16* k, const float* __restrict__ cos_sin, const int* __restrict__ positions,
@@ -98,9 +75,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 3)
 #pragma unroll
   for (int i = 0; i < kHeadsPerThread; ++i) {
     if (head[i] != nullptr) {
-      rotate(first[i], second[i], c, s);
-      store_bf16x8(head[i], first[i]);
-      store_bf16x8(head[i] + kHalf, second[i]);
+      float x[kVec];
+      float y[kVec];
+      unpack_bf16x8(first[i], x);
+      unpack_bf16x8(second[i], y);
+      rotate_pairs(x, y, c, s);
+      store_bf16x8(head[i], pack_bf16x8(x));
+      store_bf16x8(head[i] + kHalf, pack_bf16x8(y));
     }
   }
 }

@@ -4,8 +4,8 @@
 //   out[r][i] = x[r][i] * rsqrt(mean_j(x[r][j]^2) + eps) * weight[i] * silu(gate[r][i])
 // Only this model family has it, so it lives in the leaf and not in the baseline.
 //
-// Layouts    x, gate, out: bf16 [rows][128], dense, rows = tokens * value heads; weight: fp32 [128].
-//            out may be x or gate itself.
+// Layouts    x, gate, out: bf16 [rows][128], dense, rows = tokens * value heads;
+//            weight: fp32 [128]. out may be x or gate itself.
 // Alignment  all pointers 16 bytes.
 // Tolerance  fp32 arithmetic, one rounding to bf16: within one bf16 ulp (rel 4e-3).
 // Launch     grid (ceil_div(rows, 32)), block (256), no dynamic shared memory.
