@@ -1,0 +1,46 @@
+"""The statement, declaration head or macro that a finding stands in.
+
+A suppression works on any of its lines, whether or not the rule named them as
+`Finding.extents`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cudalint.finding import Span
+
+if TYPE_CHECKING:
+    from cudalint.syntax.model import Call, FileModel, Launch, SharedDeclaration
+
+
+class Extents:
+    """The extents of one file; none for a file without a model."""
+
+    def __init__(self, model: FileModel | None) -> None:
+        self._at: dict[int, Span] = {}
+        self._macros: tuple[Span, ...] = ()
+        if model is None:
+            return
+        self._macros = tuple(macro.span for macro in model.macros)
+        records: tuple[Call | Launch | SharedDeclaration, ...]
+        for records in (model.calls, model.launches, model.shared):
+            for record in records:
+                self._at[record.name_span.start] = record.statement
+                self._at[record.span.start] = record.statement
+        for function in model.functions:
+            self._at[function.head.start] = function.head
+            self._at[function.name_span.start] = function.head
+            for parameter in function.parameters:
+                self._at[parameter.span.start] = function.head
+
+    def around(self, span: Span) -> Iterator[Span]:
+        """What `span`, a finding's own, stands in."""
+        statement = self._at.get(span.start)
+        if statement is not None:
+            yield statement
+        at = bisect_right(self._macros, span.start, key=lambda macro: macro.start) - 1
+        if at >= 0 and self._macros[at].covers(span.start):
+            yield self._macros[at]
