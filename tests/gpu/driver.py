@@ -95,8 +95,12 @@ class Kernel:
     stream: Any
 
     def arguments(self, given: Mapping[str, Argument]) -> tuple[Geometry, tuple[Any, ...]]:
-        """Geometry and packed arguments. Raises TypeError unless exactly the table's are given."""
-        names = [name for name, _ in self.table.args]
+        """Geometry and packed arguments. Raises TypeError unless exactly the table's are given.
+
+        A size that only the grid needs, such as a batch, is given by name too.
+        """
+        arguments = [name for name, _ in self.table.args]
+        names = [*arguments, *(n for n in self.table.sizes if n not in arguments)]
         if set(names) != set(given):
             raise TypeError(f"{self.table.entry}: takes {names}, got {sorted(given)}")
         packed = tuple(_scalar_or_pointer(n, ctype, given[n]) for n, ctype in self.table.args)

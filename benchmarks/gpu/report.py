@@ -1,0 +1,153 @@
+"""Writes the kernel page from measured results; measures nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from case import Result
+
+from gpu.launch import Launch
+
+COPY_SHARE = 0.75
+REFERENCE_SHARE = 0.5
+# A copy this short (microseconds) is all launch latency, and so is a kernel beside it.
+LATENCY_US = 5.0
+
+_INTRODUCTION = """\
+# Kernels
+
+This page is written by `benchmarks/gpu/run.py`; do not edit it by hand.
+
+The kernels are for GB10 (sm_121). No GB10 was at hand: for sm_121 they are compiled and inspected
+only, and **no speed on sm_121 is claimed**. What follows was measured on the GPU named here, for
+which the same sources were built.
+"""
+
+_METHOD = """\
+All figures of a row come from one run: kernel, reference and copy take turns, the L2 is flushed
+before each call, CUDA events on an explicit stream time it, and the median of {rounds} counts.
+*of copy* is the kernel's bandwidth over that of a device copy that moves as many bytes; *speed* is
+the reference's time over the kernel's, so above 1 is faster. Memory-bound kernels are held to 75 %
+of the copy, compute-bound ones to half of the reference.
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where and when the figures were measured."""
+
+    date: str
+    gpu: str
+    capability: str
+    driver: str
+    nvcc: str
+    torch: str
+    copy_gbs: float
+
+
+def latency_bound(result: Result) -> bool:
+    return result.copy_us < LATENCY_US
+
+
+def falls_short(result: Result) -> bool:
+    """Whether a result misses what its kernel is held to at that shape."""
+    if result.case.bound == "memory":
+        return result.copy_share < COPY_SHARE and not latency_bound(result)
+    return result.case.bound == "compute" and result.speedup < REFERENCE_SHARE
+
+
+def _name(result: Result) -> str:
+    leaf = f" ({result.case.leaf})" if result.case.leaf else ""
+    return f"`{result.case.kernel}`{leaf}"
+
+
+def _verdict(result: Result) -> str:
+    if result.case.bound == "none":
+        return "not held to a bound"
+    if falls_short(result):
+        return "**falls short**"
+    if result.case.bound == "memory" and latency_bound(result):
+        return "launch latency"
+    return "holds"
+
+
+def _row(result: Result) -> str:
+    case = result.case
+    rate = (
+        f"{result.teraflops:.0f} TFLOP/s"
+        if case.flops
+        else f"{result.gigabytes_per_second:.0f} GB/s"
+    )
+    cells = (
+        _name(result),
+        case.phase,
+        case.shape,
+        f"{result.ours_us:.1f}",
+        f"{result.teraflops:.0f} TFLOP/s" if case.flops else bandwidth,
+        f"{100 * result.copy_share:.0f} %" if case.bound == "memory" else "",
+        f"{case.reference_name}, {result.reference_us:.1f}",
+        f"{result.speedup:.2f}",
+        _verdict(result),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _shortfalls(results: Sequence[Result]) -> Iterable[str]:
+    short = [result for result in results if falls_short(result)]
+    if not short:
+        yield "Nothing falls short of its bound in this run."
+    for result in short:
+        if result.case.bound == "memory":
+            what = f"{100 * result.copy_share:.0f} % of the copy's bandwidth, not 75 %"
+        else:
+            what = f"{result.speedup:.2f} of {result.case.reference_name}, not 0.5"
+        yield f"- {_name(result)}, {result.case.phase}, {result.case.shape}: {what}."
+    small = sorted({_name(r) for r in results if r.case.bound == "memory" and latency_bound(r)})
+    if small:
+        yield ""
+        yield (
+            f"Shapes whose copy takes under {LATENCY_US:.0f} µs measure launch latency, not "
+            f"bandwidth, and are not judged: {', '.join(small)}."
+        )
+
+
+def _launch_row(launch: Launch) -> str:
+    leaf = launch.leaf or "common"
+    grid = ", ".join(f"`{e}`" for e in launch.grid)
+    block = ", ".join(str(e) for e in launch.block)
+    return (
+        f"| `{launch.entry}` | {leaf} | `{launch.module}` | {grid} | {block} | `{launch.shared}` |"
+    )
+
+
+def page(machine: Machine, rounds: int, results: Sequence[Result], tables: Iterable[Launch]) -> str:
+    """The whole page as Markdown."""
+    lines = [
+        _INTRODUCTION,
+        f"- Date: {machine.date}",
+        f"- GPU: {machine.gpu} (compute capability {machine.capability}), driver {machine.driver}",
+        f"- Toolkit: nvcc {machine.nvcc}; PyTorch {machine.torch}",
+        f"- A large device copy there: {machine.copy_gbs:.0f} GB/s, reads and writes together",
+        "",
+        "## Speed",
+        "",
+        _METHOD.format(rounds=rounds),
+        "| kernel | phase | shape | µs | rate | of copy | reference, µs | speed | |",
+        "|---|---|---|--:|--:|--:|---|--:|---|",
+        *(_row(result) for result in results),
+        "",
+        "## What falls short",
+        "",
+        *_shortfalls(results),
+        "",
+        "## Launch",
+        "",
+        "From `kernels/gb10/launch/`: grid, threads per block, bytes of dynamic shared memory.",
+        "",
+        "| entry point | layer | module | grid | block | shared |",
+        "|---|---|---|---|---|---|",
+        *(_launch_row(launch) for launch in tables),
+        "",
+    ]
+    return "\n".join(lines)
