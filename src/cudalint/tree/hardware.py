@@ -1,0 +1,119 @@
+"""The `<hw>/` folders: which folders are some, and what HARDWARE.toml and MODEL.toml say.
+
+These two files hold much that is none of our business; of their keys only the
+ones that are used here are looked at. KERNEL.toml is `cudalint.tree.manifest`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from cudalint.tree.folders import Folders
+from cudalint.tree.manifest import read_flags, syntax_fault, wrong_type
+from cudalint.tree.model import Hardware, ManifestFault, Value
+from cudalint.tree.toml import Item, SyntaxFault, read_toml
+
+COMMON = "common"
+HARDWARE = "HARDWARE.toml"
+MODEL = "MODEL.toml"
+MANIFEST = "KERNEL.toml"
+
+_OTHER_VENDORS = frozenset(
+    ("cpu", "hip", "metal", "musa", "oneapi", "opencl", "rocm", "sycl", "vulkan", "webgpu", "xpu")
+)
+_ARCH = re.compile(r"(?:sm|compute)_(\d{2,3}[af]?)")
+
+
+def is_hardware(path: str, folders: Folders) -> bool:
+    """Whether the folder at `path` is a `<hw>/`.
+
+    It has a HARDWARE.toml; or a `common/` folder with a `.cu` file, or a
+    KERNEL.toml there or in a leaf. A `common/` with headers alone is found in
+    any C++ project, and makes no kernel tree.
+    """
+    listing = folders.list(path)
+    if HARDWARE in listing.files:
+        return True
+    if COMMON not in listing.folders:
+        return False
+    common = folders.list(posixpath.join(path, COMMON))
+    if MANIFEST in common.files or any(name.endswith(".cu") for name in common.files):
+        return True
+    return any(
+        MANIFEST in folders.list(posixpath.join(path, model, quant)).files
+        for model in listing.folders
+        for quant in folders.list(posixpath.join(path, model)).folders
+    )
+
+
+def read_hardware(path: str, tree_root: str, folders: Folders) -> Hardware | None:
+    """The hardware folder at `path`; None when it is not for CUDA."""
+    name = posixpath.basename(path) or folders.root.name
+    if _OTHER_VENDORS & set(re.split(r"[-_.]", name.lower())):
+        return None
+    document, faults = _document(posixpath.join(path, HARDWARE), folders)
+    section, build = _table(document, "hardware", faults), _table(document, "build", faults)
+    vendor = _text(section, "vendor", faults)
+    arch = _text(section, "arch", faults)
+    if _other_vendor(vendor, arch):
+        return None
+    flags: tuple[Value, ...] = ()
+    includes: tuple[str, ...] = ()
+    if build is not None and "extra_nvcc_flags" in build:
+        flags, includes = read_flags(build["extra_nvcc_flags"], tree_root, folders, faults)
+    known = _ARCH.fullmatch(arch or "")
+    return Hardware(
+        path=path,
+        name=name,
+        arch=f"sm_{known[1]}" if known else None,
+        inherits=_text(section, "inherits", faults),
+        flags=flags,
+        includes=includes,
+        faults=tuple(sorted(faults)),
+    )
+
+
+def read_kernel_source(
+    model: str, folders: Folders
+) -> tuple[str | None, tuple[ManifestFault, ...]]:
+    """The model whose kernels the model folder `model` uses, if its MODEL.toml names one."""
+    document, faults = _document(posixpath.join(model, MODEL), folders)
+    source = _text(_table(document, "model", faults), "kernel_source", faults)
+    return source, tuple(sorted(faults))
+
+
+def _other_vendor(vendor: str | None, arch: str | None) -> bool:
+    if vendor is not None and vendor.lower() not in ("nvidia", "cuda"):
+        return True
+    return arch is not None and arch.lower().startswith(("gfx", "apple", "metal", "xe"))
+
+
+def _document(path: str, folders: Folders) -> tuple[Item | None, list[ManifestFault]]:
+    folder, name = posixpath.split(path)
+    if name not in folders.list(folder).files:
+        return None, []
+    data = folders.read(path)
+    if data is None:
+        return None, []
+    document = read_toml(path, data)
+    if isinstance(document, SyntaxFault):
+        return None, [syntax_fault(document)]
+    return document, []
+
+
+def _table(document: Item | None, name: str, faults: list[ManifestFault]) -> dict[str, Item] | None:
+    item = (document.table or {}).get(name) if document is not None else None
+    if item is not None and item.table is None:
+        faults.append(wrong_type(name, "a table", item))
+    return item.table if item is not None else None
+
+
+def _text(table: dict[str, Item] | None, key: str, faults: list[ManifestFault]) -> str | None:
+    item = (table or {}).get(key)
+    if item is None:
+        return None
+    if not isinstance(item.value, str):
+        faults.append(wrong_type(key, "a string", item))
+        return None
+    return item.value
