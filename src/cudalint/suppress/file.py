@@ -36,7 +36,8 @@ class FileSuppressor:
         if source.path.endswith(".toml"):
             comments = list(manifest_comments(source.path, source.data))
         else:
-            comments = [comment.span for comment in model.comments] if model else []
+            spans = [comment.span for comment in model.comments] if model else []
+            comments = [_without_line_end(span, source.data) for span in spans]
         dead = model.dead if model else ()
         living = [c for c in comments if not any(d.start <= c.start < d.end for d in dead)]
         self.directives = tuple(directives(source.path, source.data, living, names))
@@ -114,7 +115,8 @@ class FileSuppressor:
             return "unknown"
         if idle is not None:
             return idle
-        judgeable = not item.codes & own and all(ran(code, self.path) for code in item.codes)
+        codes = item.codes - own
+        judgeable = bool(codes) and all(ran(code, self.path) for code in codes)
         return "unused" if judgeable and not used else None
 
     def _fault(
@@ -143,3 +145,9 @@ class FileSuppressor:
 def _meets(span: Span, block: tuple[int, int]) -> bool:
     """Whether a span, perhaps empty, has a byte of the block."""
     return span.start < block[1] and block[0] < max(span.end, span.start + 1)
+
+
+def _without_line_end(comment: Span, data: bytes) -> Span:
+    """A comment's span without the CR that a `//` comment takes in before its LF."""
+    text = data[comment.start : comment.end]
+    return Span(comment.path, comment.start, comment.start + len(text.rstrip(b"\r\n")))
