@@ -52,8 +52,8 @@ def run(
 ) -> Judgement:
     """Judge `text` with a finding of `code` at each place where the word `at` stands in it."""
     data = text.encode()
-XX        for m in re.finditer(rb"\b%b(?=[( ])" % at.encode(), data)
-    ]
+    word = rb"\b%b(?=[( ])" % at.encode()
+    found = [finding(code, path, m.start(), m.end()) for m in re.finditer(word, data)]
     return judge(
         {path: SourceFile(path, data)},
         {} if path.endswith(".toml") else {path: model_of(path, data)},
