@@ -59,7 +59,7 @@ class FileSuppressor:
         seen: set[Key] = set()
         for reach in self._near(spans):
             directive = self.directives[reach.key[0]]
-            if reach.key not in seen and directive.covers(reach.key[1], finding.code):
+            if reach.key not in seen and directive.covers(reach.key[1], finding):
                 seen.add(reach.key)
                 yield reach
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from cudalint.finding import Edit, Span
+from cudalint.finding import Edit, Finding, Span
 
 Form = Literal["NOLINT", "NOLINTNEXTLINE", "NOLINTBEGIN", "NOLINTEND", "ignore", "ignore-file"]
 
@@ -56,11 +56,18 @@ class Directive(msgspec.Struct, frozen=True):
         """Whether the list names a rule of cudalint."""
         return any(item.ours and item.codes for item in self.items or ())
 
-    def covers(self, item: int | None, code: str) -> bool:
-        """Whether the item (None for a bare word) silences the rule `code`."""
+    def covers(self, item: int | None, finding: Finding) -> bool:
+        """Whether the item (None for a bare word) silences `finding`, which is within reach.
+
+        A wildcard over our names, such as `CU*`, does not silence what is said
+        of its own list.
+        """
         if item is None or self.items is None:
             return True
-        return code in self.items[item].codes and code not in self.excluded
+        named = self.items[item]
+        if named.ours and "*" in named.text and _holds(self.span, finding.span):
+            return False
+        return finding.code in named.codes and finding.code not in self.excluded
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -83,3 +90,8 @@ class FileSuppressions(msgspec.Struct, frozen=True):
     path: str
     directives: tuple[Directive, ...]
     faults: tuple[Fault, ...] = ()
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    """Whether `inner` lies inside `outer`."""
+    return outer.path == inner.path and outer.start <= inner.start and inner.end <= outer.end
