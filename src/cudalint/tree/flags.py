@@ -35,14 +35,18 @@ for _name in _LONG_SWITCHES:
     _SWITCHES[f"-{_name}"] = _SWITCHES[f"--{_name}"] = f"--{_name}"
 
 _BOOLEAN = r"true|false"
+# nvcc builds shell command lines out of its arguments, between double quotes:
+# `-DX=$(command)` would run the command, and so would a backquote or a backslash.
+_DEFINITION = r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=[^\x00-\x1f\x7f$`\\]*)?"
+_FOLDER = r"[^\x00-\x1f\x7f$`\\\"]+"
 _VALUED: dict[str, tuple[str, str]] = {
     # spelling: (the spelling that is passed on, what its value must look like)
-    "-D": ("-D", r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=[^\x00]*)?"),
-    "--define-macro": ("-D", r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=[^\x00]*)?"),
+    "-D": ("-D", _DEFINITION),
+    "--define-macro": ("-D", _DEFINITION),
     "-U": ("-U", r"[A-Za-z_]\w*(,[A-Za-z_]\w*)*"),
     "--undefine-macro": ("-U", r"[A-Za-z_]\w*(,[A-Za-z_]\w*)*"),
-    "-I": ("-I", r"[^\x00]+"),
-    "--include-path": ("-I", r"[^\x00]+"),
+    "-I": ("-I", _FOLDER),
+    "--include-path": ("-I", _FOLDER),
     "-O": ("-O", r"[0-3]"),
     "--optimize": ("-O", r"[0-3]"),
     "-std": ("-std", r"c\+\+\d\d"),
