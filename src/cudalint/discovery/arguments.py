@@ -1,0 +1,126 @@
+"""The paths of the command line, made into files that are read, and their context.
+
+What can't be had is told as a notification, and the rest goes on. A path that
+names a file is analysed though `exclude` matches it, unless `force_exclude`.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from cudalint.discovery.kinds import SOURCE_SUFFIXES, is_ours, is_source
+from cudalint.discovery.read import read_source
+from cudalint.discovery.walk import Walk, relative
+from cudalint.finding import Level
+from cudalint.patterns import Patterns
+from cudalint.run import Notification
+from cudalint.settings.model import Settings
+from cudalint.source import SourceFile
+
+
+class Discovery(msgspec.Struct, frozen=True):
+    """The files to analyse by their path relative to the root, in order, and what was not found."""
+
+    sources: dict[str, SourceFile]
+    notifications: tuple[Notification, ...] = ()
+
+
+def discover(
+    arguments: Sequence[str],
+    root: str,
+    cwd: str,
+    settings: Settings,
+    *,
+    force_exclude: bool = False,
+) -> Discovery:
+    """Find and read the files that `arguments` (relative to `cwd`) stand for.
+
+    `root` and `cwd` are absolute.
+    """
+    search = _Search(root, cwd, settings, force_exclude)
+    for argument in arguments:
+        search.take(argument)
+    search.tell_unreadable()
+    sources = [
+        read_source(file, relative(file, root), limit=settings.max_file_size)
+        for file in search.files
+    ]
+    if search.excluded and not sources:
+        search.tell("all-excluded", Level.NOTE, "nothing to lint: every path given is excluded")
+    return Discovery(
+        {source.path: source for source in sorted(sources, key=lambda source: source.path)},
+        tuple(search.notifications),
+    )
+
+
+def read_context(
+    paths: Iterable[str], root: str, settings: Settings, asked: Mapping[str, SourceFile]
+) -> dict[str, SourceFile]:
+    """Those of `paths` (relative to the root) that exist and nobody `asked` for, as context."""
+    limit = settings.max_file_size
+    return {
+        path: read_source(os.path.join(root, path), path, limit=limit, requested=False)
+        for path in paths
+        if path not in asked and is_ours(path) and os.path.exists(os.path.join(root, path))
+    }
+
+
+class _Search:
+    """The state of one discovery: files asked for so far, and complaints."""
+
+    def __init__(self, root: str, cwd: str, settings: Settings, force_exclude: bool) -> None:
+        exclude = Patterns((*settings.exclude, *settings.extend_exclude))
+        self._walk = Walk(root, exclude, gitignore=settings.respect_gitignore)
+        self._cwd = cwd
+        self._force_exclude = force_exclude
+        self.files: list[str] = []
+        self.notifications: list[Notification] = []
+        self.excluded = 0
+
+    def take(self, argument: str) -> None:
+        """Find the files of one argument: a file, a folder, or a pattern no shell expanded."""
+        path = os.path.normpath(os.path.join(self._cwd, argument))
+        if os.path.lexists(path) or not glob.has_magic(argument):
+            self._take_path(path, argument)
+            return
+        matches = sorted(glob.glob(argument, root_dir=self._cwd, recursive=True))
+        ours = [m for m in matches if is_ours(m) or os.path.isdir(os.path.join(self._cwd, m))]
+        if not ours:
+            self.tell("missing-path", Level.ERROR, f"no CUDA files match '{argument}'")
+        files = [m for m in ours if is_ours(m)]
+        # A recursive pattern also matches every folder above the files it matches.
+        for match in files or ours:
+            self._take_path(os.path.normpath(os.path.join(self._cwd, match)), match)
+
+    def _take_path(self, path: str, argument: str) -> None:
+        if not os.path.exists(path):
+            problem = "broken symbolic link" if os.path.islink(path) else "no such file or folder"
+            self.tell("missing-path", Level.ERROR, f"{problem}: '{argument}'")
+        elif self._force_exclude and self._walk.excluded(path):
+            self.excluded += 1
+        elif os.path.isdir(path):
+            self._take_folder(path, argument)
+        elif not is_ours(path):
+            known = " ".join(SOURCE_SUFFIXES)
+            self.tell("not-cuda", Level.ERROR, f"no CUDA source: '{argument}' (known: {known})")
+        elif self._walk.claim(path):
+            self.files.append(path)
+
+    def _take_folder(self, path: str, argument: str) -> None:
+        found = list(self._walk.files(path))
+        self.files += [file for file in found if self._walk.claim(file)]
+        if not any(map(is_source, found)) and path not in self._walk.unreadable:
+            self.tell("nothing-to-lint", Level.ERROR, f"no CUDA files in '{argument}'")
+
+    def tell_unreadable(self) -> None:
+        """Complain of the folders that could not be listed."""
+        for folder, why in sorted(self._walk.unreadable.items()):
+            shown = relative(folder, self._cwd)
+            self.tell("unreadable-folder", Level.ERROR, f"cannot read folder '{shown}': {why}")
+
+    def tell(self, id_: str, level: Level, message: str) -> None:
+        self.notifications.append(Notification(id_, level, message))

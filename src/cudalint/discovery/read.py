@@ -1,0 +1,70 @@
+"""Reads one file, and says why when it can't be analysed.
+
+Nothing but regular files is opened for longer than it takes to see what they
+are, and never more than the size limit is read.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from cudalint.source import SourceFile
+
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
+
+
+def read_source(file: str, path: str, *, limit: int, requested: bool = True) -> SourceFile:
+    """Read the file at `file` as `path`; what is wrong with it goes into `problem`.
+
+    `limit` is the most bytes a file may have.
+    """
+    try:
+        data = _read(file, limit)
+    except OSError as error:
+        problem = "it vanished" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        return SourceFile(path, b"", problem, requested)
+    if isinstance(data, str):
+        return SourceFile(path, b"", data, requested)
+    undecodable = _undecodable(data)
+    return SourceFile(path, b"" if undecodable else data, undecodable, requested)
+
+
+def _read(file: str, limit: int) -> bytes | str:
+    """The file's bytes, or why it is none that can be read. Raises OSError."""
+    # Without O_NONBLOCK, opening a named pipe waits for a writer.
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
+            return f"{kind}, not a regular file"
+        if status.st_size > limit:
+            return f"{status.st_size} bytes, more than max-file-size ({limit})"
+        with open(descriptor, "rb", buffering=0, closefd=False) as stream:
+            data = stream.read(limit + 1) or b""
+    finally:
+        os.close(descriptor)
+    return data if len(data) <= limit else f"more than max-file-size ({limit} bytes)"
+
+
+def _undecodable(data: bytes) -> str | None:
+    """Why `data` is no UTF-8 text, None when it is."""
+    if data.isascii() and b"\0" not in data:
+        return None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16, not UTF-8"
+    nul = data.find(b"\0")
+    if nul >= 0:
+        return f"binary data (a NUL byte at offset {nul})"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
+    return None
