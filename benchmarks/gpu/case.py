@@ -28,6 +28,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+Phase = Literal["decode", "prefill"]
+# In the order in which a benchmark gives its two shapes.
+PHASES: tuple[Phase, Phase] = ("decode", "prefill")
+
 
 @dataclass(frozen=True)
 class Case:
@@ -41,7 +45,7 @@ class Case:
     """
 
     kernel: str
-    phase: Literal["decode", "prefill"]
+    phase: Phase
     shape: str
     ours: Callable[[], object]
     reference: Callable[[], object]

@@ -74,11 +74,7 @@ def _verdict(result: Result) -> str:
 
 def _row(result: Result) -> str:
     case = result.case
-    rate = (
-        f"{result.teraflops:.0f} TFLOP/s"
-        if case.flops
-        else f"{result.gigabytes_per_second:.0f} GB/s"
-    )
+    bandwidth = f"{result.gigabytes_per_second:.0f} GB/s"
     cells = (
         _name(result),
         case.phase,

@@ -10,7 +10,7 @@ import hashlib
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,29 +63,33 @@ def _sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def build(wanted: Iterable[Module], arch: str, nvcc: str, jobs: int) -> dict[Module, Path]:
-    """The cubin of each module for ``arch`` (such as "sm_90"), ``jobs`` compiled at a time.
+def start_build(
+    wanted: Iterable[Module], arch: str, nvcc: str, jobs: int
+) -> dict[Module, Future[Path]]:
+    """Starts compiling each module for ``arch`` (such as "sm_90"), ``jobs`` at a time.
 
-    Built below the system's temporary folder and reused while no source changes. Raises
-    RuntimeError with nvcc's words when a module does not compile.
+    The cubins lie below the system's temporary folder and are reused while no source changes. A
+    future's result is RuntimeError with nvcc's words when its module does not compile.
     """
     folder = Path(tempfile.gettempdir()) / f"kernel-cubins-{_sources_digest()}-{arch}"
     folder.mkdir(exist_ok=True)
+    pool = ThreadPoolExecutor(jobs)
+    futures = {module: pool.submit(_compile, module, arch, nvcc, folder) for module in wanted}
+    pool.shutdown(wait=False)
+    return futures
 
-    def compile_one(module: Module) -> Path:
-        flags = hashlib.sha256(" ".join((str(module.source), *module.flags)).encode()).hexdigest()
-        cubin = folder / f"{module.name}-{flags[:8]}.cubin"
-        if not cubin.is_file():
-            partial = cubin.with_suffix(".partial")
-            command = [nvcc, f"-arch={arch}", "-cubin", "-lineinfo", *module.flags]
-            done = subprocess.run(
-                [*command, "-o", str(partial), str(module.source)], capture_output=True, text=True
-            )
-            if done.returncode != 0:
-                raise RuntimeError(f"{module.source}: nvcc failed\n{done.stdout}{done.stderr}")
-            partial.rename(cubin)
-        return cubin
 
-    ordered = list(wanted)
-    with ThreadPoolExecutor(jobs) as pool:
-        return dict(zip(ordered, pool.map(compile_one, ordered), strict=True))
+def _compile(module: Module, arch: str, nvcc: str, folder: Path) -> Path:
+    identity = " ".join((str(module.source), *module.flags))
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+    cubin = folder / f"{module.name}-{digest}.cubin"
+    if not cubin.is_file():
+        partial = cubin.with_suffix(".partial")
+        command = [nvcc, f"-arch={arch}", "-cubin", "-lineinfo", *module.flags]
+        done = subprocess.run(
+            [*command, "-o", str(partial), str(module.source)], capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{module.source}: nvcc failed\n{done.stdout}{done.stderr}")
+        partial.rename(cubin)
+    return cubin

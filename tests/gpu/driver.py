@@ -27,11 +27,12 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
-from .build import build, modules
+from .build import Module, modules, start_build
 from .launch import Geometry, Launch, read_launches
 
 torch: Any = pytest.importorskip("torch", reason="the GPU tests need PyTorch")
@@ -136,35 +137,36 @@ class Kernel:
 
 
 class Engine:
-    """Builds all modules of every target that has a launch table, and loads them on demand."""
+    """Builds what the launch tables name at once, anything else and loading on demand."""
 
     def __init__(self) -> None:
+        assert _NVCC is not None
         major, minor = torch.cuda.get_device_capability()
         self.stream = torch.cuda.Stream()
         self._launches = read_launches()
-        self._targets = {
-            leaf: modules(leaf) for leaf in {leaf for leaf, _ in self._launches} | {""}
-        }
-        wanted = {
-            self._targets[leaf][launch.module]: None for (leaf, _), launch in self._launches.items()
-        }
-        assert _NVCC is not None
-        self._cubins = build(wanted, f"sm_{major}{minor}", _NVCC, os.cpu_count() or 1)
-        self._loaded: dict[Any, Any] = {}
+        leaves = {"", *(leaf for leaf, _ in self._launches)}
+        self._targets = {leaf: modules(leaf) for leaf in sorted(leaves)}
+        described = [(self._targets[leaf], table) for (leaf, _), table in self._launches.items()]
+        wanted = [target[table.module] for target, table in described if table.module in target]
+        self._build = partial(
+            start_build, arch=f"sm_{major}{minor}", nvcc=_NVCC, jobs=os.cpu_count() or 1
+        )
+        self._cubins = self._build(wanted)
+        self._loaded: dict[Module, Any] = {}
 
     def kernel(self, module: str, entry: str, leaf: str = "") -> Kernel:
         """Looks an entry point up by module and name, as an engine does.
 
-        A leaf without a table of its own for the entry is launched by the baseline's.
+        A leaf without a table of its own for the entry is launched by the baseline's. Raises
+        KeyError for a module or entry that the target lacks, RuntimeError for one that does not
+        compile.
         """
-        launch = self._launches.get((leaf, entry)) or self._launches[("", entry)]
+        launch = self._launches.get((leaf, entry)) or self._launches["", entry]
         wanted = self._targets[leaf][module]
         if wanted not in self._cubins:
-            major, minor = torch.cuda.get_device_capability()
-            assert _NVCC is not None
-            self._cubins |= build([wanted], f"sm_{major}{minor}", _NVCC, 1)
+            self._cubins |= self._build([wanted])
         if wanted not in self._loaded:
-            self._loaded[wanted] = cupy.RawModule(path=str(self._cubins[wanted]))
+            self._loaded[wanted] = cupy.RawModule(path=str(self._cubins[wanted].result()))
         return Kernel(launch, self._loaded[wanted].get_function(entry), self.stream)
 
 
