@@ -1,0 +1,105 @@
+"""Project: the models of a run joined, for rules that look beyond one file.
+
+Each part is made at the first question: constants, includes, the call graph and
+the launch paths have modules of their own. Reading files is not done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cudalint.constants import Constants
+from cudalint.includes import Includes
+from cudalint.settings.model import Settings
+from cudalint.syntax.model import FileModel, Function
+
+if TYPE_CHECKING:
+    from cudalint.callgraph import CallGraph
+    from cudalint.coldregions import ColdRegions
+    from cudalint.launchpath import LaunchPaths
+    from cudalint.tree.model import KernelTree
+
+
+class Project:
+    """The files of one run by path, with the kernel trees among them."""
+
+    def __init__(
+        self,
+        models: Mapping[str, FileModel],
+        trees: Sequence[KernelTree] = (),
+        settings: Settings | None = None,
+    ) -> None:
+        self.models = models
+        self.trees = tuple(trees)
+        self.settings = settings or Settings()
+
+    @cached_property
+    def includes(self) -> Includes:
+        """The quoted includes among the files."""
+        return Includes(self.models, self.trees)
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The values of constants and macros, file by file."""
+        return Constants(self.models, self.includes)
+
+    @cached_property
+    def cold_regions(self) -> ColdRegions:
+        """The cold and lazy parts of functions."""
+        from cudalint.coldregions import ColdRegions
+
+        return ColdRegions(self.models)
+
+    @cached_property
+    def graph(self) -> CallGraph:
+        """The host's call graph."""
+        from cudalint.callgraph import CallGraph
+
+        functions = self.settings.launch_functions
+        return CallGraph(self.models, self.includes, self.cold_regions, functions)
+
+    @cached_property
+    def launch_paths(self) -> LaunchPaths:
+        """Which functions are on a launch path, and why."""
+        from cudalint.coldness import Coldness
+        from cudalint.launchpath import LaunchPaths
+
+        return LaunchPaths(self.graph, Coldness(self.models, self.includes, self.settings))
+
+    def earlier(self, kernel: Function) -> list[Function]:
+        """The declarations of `kernel` that the compiler has seen when it meets it.
+
+        Those before it in its own file, and those of quoted includes; same name,
+        same scope, and as many parameters.
+        """
+        path = kernel.span.path
+        found = [f for f in self._kernels(path).get(kernel.name, ()) if _before(f, kernel)]
+        for included in self.includes.closure(path) if self.models[path].includes else ():
+            found += self._kernels(included).get(kernel.name, ())
+        return [f for f in found if f is not kernel and _same(f, kernel)]
+
+    def _kernels(self, path: str) -> dict[str, list[Function]]:
+        if path not in self._kernel_tables:
+            table: dict[str, list[Function]] = {}
+            for kernel in self.models[path].kernels:
+                table.setdefault(kernel.name, []).append(kernel)
+            self._kernel_tables[path] = table
+        return self._kernel_tables[path]
+
+    @cached_property
+    def _kernel_tables(self) -> dict[str, dict[str, list[Function]]]:
+        return {}
+
+
+def _before(function: Function, kernel: Function) -> bool:
+    return (function.use or function.span).start < (kernel.use or kernel.span).start
+
+
+def _same(function: Function, kernel: Function) -> bool:
+    return (
+        function.kind != "instantiation"
+        and function.scope == kernel.scope
+        and len(function.parameters) == len(kernel.parameters)
+    )
