@@ -1,0 +1,61 @@
+"""Findings for people: a headline, the source line with the span marked, other places.
+
+src/a.cu:12:3: error CU302 Message. [event-record-without-stream]
+   |
+12 |   cudaEventRecord(done);
+   |   ^^^^^^^^^^^^^^^
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.finding import Finding, Related
+from cudalint.reporters.colour import Paint, painter
+from cudalint.reporters.excerpt import excerpt
+from cudalint.reporters.headline import STYLES, Headlines
+from cudalint.reporters.summary import analysed, found
+from cudalint.reporters.visible import visible
+from cudalint.run import Run
+
+
+def text(run: Run, *, colour: bool = False) -> str:
+    """The findings of `run` with their source, the counts, and what was analysed last.
+
+    `colour` puts ANSI codes in. Columns count characters.
+    """
+    paint = painter(colour)
+    lines = Headlines(run, paint)
+    pieces: list[str] = []
+    for finding in run.findings:
+        pieces += _finding(finding, lines, paint)
+        pieces.append("")
+    counts = found(run)
+    if counts:
+        pieces.append(paint(counts, "bold"))
+    pieces.append(analysed(run))
+    return "".join(f"{piece}\n" for piece in pieces)
+
+
+def _finding(finding: Finding, lines: Headlines, paint: Paint) -> Iterator[str]:
+    """The lines of one finding."""
+    yield lines.headline(finding)
+    places = [(finding.span, None), *((related.span, related) for related in finding.related)]
+    last = max(lines.index(s.path).position(max(s.start, s.end)).line for s, _ in places)
+    gutter = len(str(last))
+    for span, related in places:
+        yield from () if related is None else _label(related, lines, gutter, paint)
+        if not lines.has_text(span.path):
+            continue
+        index = lines.index(span.path)
+        mark, style = ("^", STYLES[finding.level]) if related is None else ("-", "blue")
+        yield from excerpt(index, span.start, span.end, mark, style, gutter, paint)
+    if finding.fix is not None:
+        kind = "fix" if finding.fix.safe else "unsafe fix"
+        yield f" {' ' * gutter} {paint('=', 'blue')} {kind}: {visible(finding.fix.title)}"
+
+
+def _label(related: Related, lines: Headlines, gutter: int, paint: Paint) -> Iterator[str]:
+    """The line above a related place."""
+    place = lines.place(related.span.path, related.span.start)
+    yield f" {' ' * gutter}{paint('::', 'blue')} {place}: {visible(related.label)}"
