@@ -16,6 +16,7 @@ from cudalint.source import SourceFile
 
 if TYPE_CHECKING:
     from cudalint.rule import Rule
+    from cudalint.syntax.model import FileModel
 
 
 class RuleInForce(msgspec.Struct, frozen=True):
@@ -78,7 +79,8 @@ class Run(msgspec.Struct, frozen=True):
     are those to show, in order (path, line, column, code), with the levels in
     force; `suppressed` are in the same order. `sources` maps a path to its file,
     context files included. `exit_code` is 0 (nothing at a failing level), 1
-    (findings) or 2 (the run itself failed); the same for every format.
+    (findings) or 2 (the run itself failed); the same for every format. `models`
+    are what the files say, to name the function that a finding stands in.
     """
 
     root: str
@@ -91,3 +93,4 @@ class Run(msgspec.Struct, frozen=True):
     skips: tuple[Skip, ...] = ()
     notifications: tuple[Notification, ...] = ()
     exit_code: int = 0
+    models: dict[str, FileModel] = {}

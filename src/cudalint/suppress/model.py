@@ -1,7 +1,7 @@
 """What the comments of a file say about silencing findings, as plain data.
 
 `cudalint.suppress.parse` makes directives out of comments,
-`cudalint.suppress.judge` finds their faults. The rules CU002 and CU003 are
+`cudalint.suppress.judgement` finds their faults. The rules CU002 and CU003 are
 given a `FileSuppressions` and nothing else.
 """
 

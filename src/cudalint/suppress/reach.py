@@ -1,7 +1,7 @@
 """How far each directive reaches: a line, a block between BEGIN and END, the file.
 
 Also which BEGIN and END belong together. What lies within reach is
-`cudalint.suppress.judge`.
+`cudalint.suppress.judgement`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from cudalint.finding import Finding, Level, Span
 from cudalint.rules.cu002_unused_suppression import UnusedSuppression
 from cudalint.rules.cu003_unexplained_suppression import UnexplainedSuppression
 from cudalint.source import SourceFile
-from cudalint.suppress.judge import Judgement, judge
+from cudalint.suppress.judgement import Judgement, judge
 from cudalint.syntax.model import Call, Comment, FileModel, Macro
 
 CATALOGUE = {

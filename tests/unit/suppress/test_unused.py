@@ -13,7 +13,7 @@ from cudalint.finding import Edit, Finding, Level, Span
 from cudalint.rules.cu002_unused_suppression import UnusedSuppression
 from cudalint.rules.cu003_unexplained_suppression import UnexplainedSuppression
 from cudalint.source import SourceFile
-from cudalint.suppress.judge import judge
+from cudalint.suppress.judgement import judge
 from cudalint.syntax.model import Comment, FileModel
 
 CATALOGUE = {
