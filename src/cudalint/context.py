@@ -1,0 +1,64 @@
+"""What a rule may ask besides the thing it judges: settings, sources, other models.
+
+A `Context` is read-only and made once for a run by `cudalint.runner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from cudalint.finding import Span
+from cudalint.settings.model import Settings
+from cudalint.source import SourceFile
+from cudalint.syntax.model import FileModel
+
+if TYPE_CHECKING:
+    from cudalint.project import Project
+    from cudalint.semantics.types import TypeOracle
+    from cudalint.tree.model import KernelTree
+
+
+class Context:
+    """The run that a rule is part of.
+
+    `models` and `sources` map a path (relative to the project root) to its
+    record; `trees` are the kernel trees found; `types` answers what names alone
+    can't tell (libclang, started at the first question); `archs` gives the
+    target archs of a file, empty when nothing says.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        sources: Mapping[str, SourceFile],
+        project: Project,
+        trees: tuple[KernelTree, ...],
+        types: TypeOracle,
+    ) -> None:
+        self.settings = settings
+        self.sources = sources
+        self.project = project
+        self.trees = trees
+        self.types = types
+
+    @property
+    def models(self) -> Mapping[str, FileModel]:
+        """Every file that was analysed."""
+        return self.project.models
+
+    def text(self, span: Span) -> str:
+        """The source text of `span`, decoded with replacement characters."""
+        return self.sources[span.path].data[span.start : span.end].decode("utf-8", "replace")
+
+    def archs(self, path: str) -> tuple[str, ...]:
+        """The target archs of the file at `path`: the `targets` setting, else its tree's."""
+        if self.settings.targets:
+            return tuple(self.settings.targets)
+        found = {
+            target.hardware.arch
+            for tree in self.trees
+            for target in tree.targets
+            if target.hardware.arch and any(path == p for p in target.sources.values())
+        }
+        return tuple(sorted(found))

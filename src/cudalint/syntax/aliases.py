@@ -1,0 +1,69 @@
+"""Pointers cut from shared memory: `float* v = reinterpret_cast<float*>(pool + 64);`."""
+
+from __future__ import annotations
+
+import re
+
+from cudalint.finding import Span
+from cudalint.syntax.model import Function, SharedDeclaration, normal
+from cudalint.syntax.raw import Range
+
+_POINTER = re.compile(
+    rb"\s*((?:[A-Za-z_][\w:<>, ]*?\s*)(?:\*|\(\s*&\s*))\s*"
+    rb"(?:(?:const|__restrict__|__restrict)\b\s*)*([A-Za-z_]\w*)\s*\)?(?:\[[^\]]*\]\s*)*=\s*(.*?)\s*;\s*$",
+    re.DOTALL,
+)
+_AUTO = re.compile(
+    rb"\s*((?:const\s+)?auto(?:\s+const)?\s*[*&]*)\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*;\s*$", re.DOTALL
+)
+_POINTER_VALUE = re.compile(rb"^\s*&|reinterpret_cast\s*<[^;]*\*|\(\s*[\w:]+\s*\*+\s*\)")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+def pointer_aliases(
+    path: str,
+    code: bytes,
+    bare: bytes,
+    statements: list[Range],
+    functions: list[Function],
+    shared: list[SharedDeclaration],
+) -> list[SharedDeclaration]:
+    """The aliases in functions that declare shared memory, direct or through one another."""
+    homes = {record.function for record in shared if record.function >= 0}
+    found: list[SharedDeclaration] = []
+    for home in sorted(homes):
+        body = functions[home].body
+        if body is None:
+            continue
+        names = {r.name.encode() for r in shared if r.function == home}
+        for start, end in statements:
+            if not (body.start <= start and end <= body.end):
+                continue
+            text = bare[start:end]
+            if b"=" not in text:
+                continue
+            match = _POINTER.match(text)
+            if match is None:
+                match = _AUTO.match(text)
+                if match is None or not (
+                    _POINTER_VALUE.search(match.group(3)) or b"*" in match.group(1)
+                ):
+                    continue
+            if not any(w in names for w in _WORD.findall(match.group(3))):
+                continue
+            names.add(match.group(2))
+            low, high = match.span(2)
+            found.append(
+                SharedDeclaration(
+                    span=Span(path, start, end),
+                    name_span=Span(path, start + low, start + high),
+                    statement=Span(path, start, end),
+                    name=match.group(2).decode(),
+                    type=normal(match.group(1).replace(b"(", b" ")),
+                    kind="alias",
+                    dimensions=(),
+                    initializer=normal(code[start + match.start(3) : start + match.end(3)]),
+                    function=home,
+                )
+            )
+    return found

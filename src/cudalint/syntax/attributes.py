@@ -1,0 +1,112 @@
+"""Same-length masking of what the grammar can't take: attributes and their macros.
+
+CUDA's execution spaces and every attribute are blanked for the parse; function
+heads are read from the unmasked text (`cudalint.syntax.heads`). Offsets never
+change.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cudalint.syntax.brackets import close_of
+
+_WORDS = (
+    rb"__global__|__device__|__host__|__shared__|__constant__|__managed__|__grid_constant__|"
+    rb"__forceinline__|__noinline__|__inline_hint__|__inline__|__forceinline|__restrict__|"
+    rb"__restrict|__nv_pure__|CUDART_CB|CUDARTAPI|CUDAAPI|CUDA_CB|__stdcall|__cdecl|__extension__"
+)
+_CALLS = (
+    rb"__launch_bounds__|__align__|alignas|__attribute__|__declspec|__cluster_dims__|"
+    rb"__maxnreg__|__block_size__|__local_maxnreg__|_Pragma|__pragma|__builtin_align__"
+)
+_ATTRIBUTE = re.compile(rb"\b(?:(" + _CALLS + rb")\s*\(|(?:" + _WORDS + rb")\b)")
+_STANDARD = re.compile(rb"\[\[\s*[A-Za-z_][\w:,\s]*(?:\([^()\[\]]*\))?\s*\]\]")
+_EMPTY_DEFAULT = re.compile(rb"=(\s*)\{(\s*)\}")
+_GLOBAL = re.compile(rb"\b__global__\b")
+_SPACE = re.compile(rb"\s*")
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+_ANY_ATTRIBUTE_WORD = re.compile(rb"\b(?:" + _WORDS + rb"|" + _CALLS + rb")\b")
+_KEPT = {b"void", b"static", b"inline", b"extern", b"constexpr", b"template", b"typename", b"auto"}
+_BLANK = bytes(10 if i == 10 else 32 for i in range(256))
+
+
+def blank(text: bytearray, start: int, end: int) -> None:
+    """Replace `text[start:end]` by spaces, line ends kept."""
+    text[start:end] = text[start:end].translate(_BLANK)
+
+
+def is_attribute_text(body: bytes) -> bool:
+    """Whether a macro body holds an attribute or an execution space."""
+    return _ANY_ATTRIBUTE_WORD.search(body) is not None
+
+
+def mask_attributes(bare: bytes, text: bytearray) -> None:
+    """Blank the attributes of `bare` (literals blanked) in `text`, in place.
+
+    Also an empty `{}` default, which the grammar takes for a body: it becomes 0.
+    """
+    for match in _ATTRIBUTE.finditer(bare):
+        end = match.end()
+        if match.group(1):
+            close = close_of(bare, end - 1)
+            if close < 0:
+                continue
+            end = close + 1
+        blank(text, match.start(), end)
+    if b"[[" in bare:
+        for match in _STANDARD.finditer(bare):
+            blank(text, *match.span())
+    for match in _EMPTY_DEFAULT.finditer(bare):
+        text[match.start() + 1 : match.end()] = b" 0".ljust(match.end() - match.start() - 1)
+
+
+def mask_kernel_heads(bare: bytes, text: bytearray) -> dict[int, int]:
+    """Blank unknown attribute macros in kernel heads; join names made by macros.
+
+    `__global__ BOUNDS(N) void k(` loses `BOUNDS(N)`. A name that is a macro's
+    use, `CONCAT(k, _64)(float* x)`, becomes one identifier of the same length;
+    returns the ranges of those names (start to end).
+    """
+    names: dict[int, int] = {}
+    for match in _GLOBAL.finditer(bare):
+        at = match.end()
+        for _ in range(16):
+            at = _skip_space(bare, at)
+            word = _NAME.match(bare, at)
+            if word is None:
+                break
+            after = _skip_space(bare, word.end())
+            if bare[after : after + 1] == b"(":
+                close = close_of(bare, after)
+                if close < 0:
+                    break
+                following = _skip_space(bare, close + 1)
+                if bare[following : following + 1] == b"(":
+                    _join_name(text, at, close + 1)
+                    names[at] = close + 1
+                    break
+                if _NAME.match(bare, following) is None:
+                    break
+                blank(text, at, close + 1)
+                at = close + 1
+                continue
+            if (
+                word.group() not in _KEPT
+                and word.group().upper() == word.group()
+                and bare[after : after + 1].isalpha()
+            ):
+                blank(text, at, word.end())
+            at = word.end()
+    return names
+
+
+def _join_name(text: bytearray, start: int, end: int) -> None:
+    for i in range(start, end):
+        if not (chr(text[i]).isalnum() and text[i] < 128):
+            text[i] = ord("_")
+
+
+def _skip_space(text: bytes, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return at if match is None else match.end()

@@ -1,0 +1,121 @@
+"""Matching brackets and splitting at top-level commas, in bytes.
+
+Works on text whose comments and literals are blanked, whole or in part. Angle
+brackets are no brackets here, save where a function says so.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BRACKET = re.compile(rb"[()\[\]{}]")
+_SPLITTER = re.compile(rb"[()\[\]{}<>,]")
+_OPEN = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
+_CLOSERS = b")]}"
+_TEMPLATE_NAME = re.compile(rb"[A-Za-z_]\w*\s*$")
+
+
+def close_of(text: bytes, open_at: int, limit: int | None = None) -> int:
+    """The offset of the bracket that closes the one at `open_at`, or −1.
+
+    Brackets of other kinds in between must match too; the search ends at `limit`.
+    """
+    wanted: list[int] = []
+    for match in _BRACKET.finditer(text, open_at, len(text) if limit is None else limit):
+        char = text[match.start()]
+        if char in _OPEN:
+            wanted.append(_OPEN[char])
+        elif not wanted or wanted.pop() != char:
+            return -1
+        if not wanted:
+            return match.start()
+    return -1
+
+
+def balanced(text: bytes, start: int, end: int) -> bool:
+    """Whether the brackets in `text[start:end]` match among themselves."""
+    wanted: list[int] = []
+    for match in _BRACKET.finditer(text, start, end):
+        char = text[match.start()]
+        if char in _OPEN:
+            wanted.append(_OPEN[char])
+        elif not wanted or wanted.pop() != char:
+            return False
+    return not wanted
+
+
+def split_arguments(text: bytes) -> list[tuple[int, int]]:
+    """The ranges between top-level commas, white space stripped; none for blank text.
+
+    Commas inside brackets, and inside template argument lists (a `<` after a
+    name whose `>` comes before the next comma-level bracket closes), don't split.
+    """
+    if not text.strip():
+        return []
+    commas = [m for m in _top_level_commas(text)] if b"," in text else []
+    ranges = []
+    start = 0
+    for comma in [*commas, len(text)]:
+        ranges.append(_strip(text, start, comma))
+        start = comma + 1
+    return ranges
+
+
+def _top_level_commas(text: bytes) -> list[int]:
+    commas: list[int] = []
+    depth = 0
+    template_end = -1
+    for match in _SPLITTER.finditer(text):
+        at = match.start()
+        if at < template_end:
+            continue
+        char = text[at]
+        if char in _OPEN:
+            depth += 1
+        elif char in _CLOSERS:
+            depth -= 1
+        elif char == ord("<"):
+            if depth == 0:
+                template_end = max(template_end, template_close(text, at))
+        elif char == ord(",") and depth <= 0:
+            commas.append(at)
+    return commas
+
+
+def template_close(text: bytes, open_at: int) -> int:
+    """The offset after the `>` of the template argument list at `open_at`, or −1.
+
+    −1 also when the `<` is a comparison or a shift: no name before it, or no
+    matching `>` before a bracket closes, a `;`, `&&` or `||`.
+    """
+    if not _TEMPLATE_NAME.search(text, max(0, open_at - 80), open_at):
+        return -1
+    depth = 0
+    round_depth = 0
+    for at in range(open_at, min(len(text), open_at + 2000)):
+        char = text[at]
+        if char == 0x3C and round_depth == 0:  # <
+            depth += 1
+        elif char == 0x3E and round_depth == 0:  # >
+            if text[at - 1] == 0x2D:  # ->
+                continue
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        elif char in _OPEN:
+            round_depth += 1
+        elif char in _CLOSERS:
+            round_depth -= 1
+            if round_depth < 0:
+                return -1
+        elif char == 0x3B or text[at : at + 2] in (b"&&", b"||"):
+            return -1
+    return -1
+
+
+def _strip(text: bytes, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start] in b" \t\r\n":
+        start += 1
+    while end > start and text[end - 1] in b" \t\r\n":
+        end -= 1
+    return start, end

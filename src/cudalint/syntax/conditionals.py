@@ -1,0 +1,131 @@
+"""Preprocessor conditionals: which branches are dead, and how to parse the others.
+
+All live branches of a group are parsed together when each stands on its own;
+otherwise one at a time, in variants of the text. Conditions are not evaluated,
+save `0`, `1`, `__cplusplus` and `__CUDACC__` (which count as defined).
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from cudalint.syntax.brackets import balanced
+from cudalint.syntax.lexer import Directive, splice
+
+_OPENERS = {b"if", b"ifdef", b"ifndef"}
+_DIVIDERS = {b"elif", b"else", b"elifdef", b"elifndef"}
+_DEFINED = {b"__cplusplus", b"__CUDACC__"}
+_WHITE = re.compile(rb"\s+")
+_COMMENT = re.compile(rb"//.*|/\*.*?\*/", re.DOTALL)
+_ENDS = b";{},:"
+MAX_VARIANTS = 6
+
+
+class Branch(msgspec.Struct, gc=False):
+    """Text between two directives of a group; `live` when it can be code."""
+
+    condition: str
+    start: int
+    end: int
+    live: bool
+
+
+class Group(msgspec.Struct):
+    """`#if` … `#endif`. `open_at` is the first directive's start."""
+
+    open_at: int
+    branches: list[Branch]
+
+
+def read_groups(data: bytes, directives: list[Directive]) -> list[Group]:
+    """Pair the conditional directives; unclosed groups end with the file."""
+    groups: list[Group] = []
+    stack: list[Group] = []
+    for directive in directives:
+        keyword = directive.keyword
+        if keyword in _OPENERS:
+            group = Group(directive.start, [_branch(data, directive, [])])
+            stack.append(group)
+            groups.append(group)
+        elif keyword in _DIVIDERS and stack:
+            branches = stack[-1].branches
+            branches[-1].end = directive.start
+            branches.append(_branch(data, directive, branches))
+        elif keyword == b"endif" and stack:
+            stack.pop().branches[-1].end = directive.start
+    for group in stack:
+        group.branches[-1].end = len(data)
+    return groups
+
+
+def dead_ranges(groups: list[Group]) -> list[tuple[int, int]]:
+    """The ranges that are never code, outermost only, in order."""
+    ranges: list[tuple[int, int]] = []
+    for start, end in sorted(
+        (b.start, b.end) for group in groups for b in group.branches if not b.live
+    ):
+        if not ranges or start >= ranges[-1][1]:
+            ranges.append((start, end))
+    return ranges
+
+
+def exclusive_choices(text: bytes, groups: list[Group]) -> list[list[tuple[int, int]]]:
+    """For each further parse, the ranges to blank; the first parse comes first.
+
+    `text` has comments, literals' insides, directives and dead branches blanked.
+    One empty list when every group's branches can be parsed together.
+    """
+    entangled = [live for group in groups if (live := _entangled(text, group))]
+    if not entangled:
+        return [[]]
+    count = min(MAX_VARIANTS, max(len(live) for live in entangled))
+    return [
+        [
+            (branch.start, branch.end)
+            for live in entangled
+            for index, branch in enumerate(live)
+            if index != min(choice, len(live) - 1)
+        ]
+        for choice in range(count)
+    ]
+
+
+def _entangled(text: bytes, group: Group) -> list[Branch]:
+    live = [branch for branch in group.branches if branch.live]
+    if len(live) < 2:
+        return []
+    before = text[max(0, group.open_at - 400) : group.open_at].rstrip()
+    if before and before[-1] not in _ENDS and not before.endswith(b")"):
+        return live
+    for branch in live:
+        if not balanced(text, branch.start, branch.end):
+            return live
+        inside = text[branch.start : branch.end].strip()
+        if inside and (inside[-1] not in _ENDS or inside.startswith(b"else")):
+            return live
+    return []
+
+
+def _branch(data: bytes, directive: Directive, earlier: list[Branch]) -> Branch:
+    text = _COMMENT.sub(b" ", splice(data[directive.after : directive.end]))
+    text = _WHITE.sub(b" ", text).strip()
+    keyword = directive.keyword
+    if keyword in (b"ifdef", b"elifdef"):
+        live, condition = True, b"defined(" + text + b")"
+    elif keyword in (b"ifndef", b"elifndef"):
+        live, condition = text not in _DEFINED, b"!defined(" + text + b")"
+    elif keyword == b"else":
+        live, condition = True, b"else"
+    else:
+        live, condition = text not in (b"0", b"(0)", b"false"), text
+    if any(_always(branch.condition) for branch in earlier):
+        live = False
+    return Branch(condition.decode("utf-8", "replace"), directive.end, len(data), live)
+
+
+def _always(condition: str) -> bool:
+    return condition in ("1", "(1)", "true") or (
+        condition.startswith("defined(") and condition[8:-1].encode() in _DEFINED
+    )

@@ -1,0 +1,318 @@
+"""From a parsed text to raw records. The only place that touches tree-sitter nodes."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from cudalint.syntax import grammar
+from cudalint.syntax.brackets import close_of
+from cudalint.syntax.heads import head_start, read_head, read_parameters
+from cudalint.syntax.macros import Expander
+from cudalint.syntax.model import normal
+from cudalint.syntax.prepare import Text
+from cudalint.syntax.raw import Range, Raw, RawBranch, RawCall, RawFunction, RawScope, RawShared
+from cudalint.syntax.types import read_aliases, read_enumerators, read_members
+from cudalint.syntax.sweep import innermost
+
+_WRAPPERS = frozenset(
+    (
+        "pointer_declarator",
+        "reference_declarator",
+        "parenthesized_declarator",
+        "attributed_declarator",
+    )
+)
+_NOT_NAMES = frozenset((b"if", b"for", b"while", b"switch", b"return", b"else", b"do", b"catch"))
+_SHARED = re.compile(rb"\b__shared__\b")
+_EXITS = re.compile(
+    rb"(?:\b(?:return|throw|goto|break|continue)\b[^;{}]*|"
+    rb"\b(?:abort|exit|_exit|terminate)\s*\([^;{}]*\)\s*);[\s}]*$"
+)
+_CALL_ONLY = re.compile(rb"\s*(?:\(\s*void\s*\)\s*)?")
+_DEFINERS = frozenset(
+    (
+        "function_definition",
+        "template_declaration",
+        "linkage_specification",
+        "namespace_definition",
+        "struct_specifier",
+        "class_specifier",
+    )
+)
+
+
+def extract(path: str, text: Text, macros: Expander, shared_words: tuple[bytes, ...]) -> Raw:
+    """Parse `text.parse` and read every record out of it.
+
+    `shared_words` are macros of the file that stand for `__shared__`.
+    """
+    root, captures = grammar.parse(text.parse)
+    raw = Raw()
+    raw.defines = any(child.type in _DEFINERS for child in root.children)
+    raw.statements = sorted({(n.start_byte, n.end_byte) for n in captures.get("statement", ())})
+    _calls(text, captures, raw)
+    for node in captures.get("function", ()):
+        _function(path, text, macros, node, "definition", raw)
+    for node in captures.get("prototype", ()):
+        _function(path, text, macros, node, "declaration", raw)
+    for node in captures.get("instantiation", ()):
+        _function(path, text, macros, node, "instantiation", raw)
+    for node in captures.get("lambda", ()):
+        _lambda(path, text, macros, node, raw)
+    for name in ("scope", "linkage"):
+        for node in captures.get(name, ()):
+            _scope(path, text, node, raw)
+    for node in captures.get("branch", ()):
+        _branches(text, node, raw)
+    raw.aliases = read_aliases(text, captures)
+    raw.constants = read_enumerators(text.code, captures.get("enumerator", ()))
+    _shared(text, root, shared_words, raw)
+    raw.errors = [
+        (n.start_byte, max(n.end_byte, n.start_byte + 1))
+        for name in ("error", "missing")
+        for n in captures.get(name, ())
+    ]
+    return raw
+
+
+def _calls(text: Text, captures: dict[str, list[Node]], raw: Raw) -> None:
+    opens = {n.end_byte: n.start_byte for n in captures.get("arguments", ())}
+    chevrons = {n.end_byte: n.start_byte for n in captures.get("configuration", ())}
+    spans = sorted((n.start_byte, n.end_byte) for n in captures.get("call", ()))
+    homes = innermost(spans, raw.statements)
+    parse = text.parse
+    for (start, end), home in zip(spans, homes, strict=True):
+        open_at = opens.get(end, -1)
+        if open_at < 0:
+            continue
+        statement = raw.statements[home] if home >= 0 else (start, end)
+        whole = (
+            parse[end : statement[1]].strip() == b";"
+            and _CALL_ONLY.fullmatch(parse, statement[0], start) is not None
+        )
+        before = open_at
+        while parse[before - 1 : before].isspace():
+            before -= 1
+        chevron = chevrons.get(before)
+        configuration = None if chevron is None else (chevron, before)
+        raw.calls.append(RawCall((start, end), open_at, statement, whole, configuration))
+
+
+def _function(path: str, text: Text, macros: Expander, node: Node, kind: str, raw: Raw) -> None:
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type in _WRAPPERS:
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None:
+            inner = next(
+                (c for c in declarator.named_children if c.type.endswith("declarator")), None
+            )
+        declarator = inner
+    if declarator is None:
+        return
+    if declarator.type == "operator_cast":
+        name_node: Node | None = declarator
+        declarator = declarator.child_by_field_name("declarator")
+    else:
+        name_node = declarator.child_by_field_name("declarator")
+    parameters = None if declarator is None else declarator.child_by_field_name("parameters")
+    if declarator is None or name_node is None or parameters is None:
+        return
+    if name_node.type in ("parenthesized_declarator", "function_declarator"):
+        return
+    qualifier, name_range = _name(text.code, name_node, text.joined_names)
+    if name_node.type == "operator_cast":
+        name_range = (name_range[0], parameters.start_byte)
+    if text.code[slice(*name_range)] in _NOT_NAMES:
+        return
+    body_node = node.child_by_field_name("body") if kind == "definition" else None
+    body = None if body_node is None else (body_node.start_byte, body_node.end_byte)
+    if kind == "definition" and body is None:
+        kind = "declaration"
+    tail_end = body[0] if body else node.end_byte
+    start = head_start(text.bare, node.start_byte)
+    tail = (parameters.end_byte, _tail_end(node, tail_end))
+    read = read_head(path, text.code, start, name_range, tail, macros)
+    name = text.code[slice(*name_range)]
+    if macros.by_name:
+        name = macros.expand(name).replace(b" ", b"")
+    raw.functions.append(
+        RawFunction(
+            kind=kind,
+            span=(start, node.end_byte),
+            head=(start, tail_end),
+            name_range=name_range,
+            body=body,
+            name=name.decode("utf-8", "replace"),
+            qualifier=qualifier,
+            read=read,
+            parameters=read_parameters(
+                path, text.code, parameters.start_byte + 1, parameters.end_byte - 1, macros
+            ),
+        )
+    )
+
+
+def _tail_end(node: Node, end: int) -> int:
+    """Where a head's last specifiers end: before a constructor's initialisers."""
+    for child in node.children:
+        if child.type == "field_initializer_list":
+            return child.start_byte
+    return end
+
+
+def _name(code: bytes, node: Node, joined: dict[int, int]) -> tuple[str, Range]:
+    """The qualifier (`A::B`) and the range of the last part of a declared name."""
+    start = node.start_byte
+    while node.type == "qualified_identifier":
+        inner = node.child_by_field_name("name")
+        if inner is None:
+            break
+        node = inner
+    qualifier = code[start : node.start_byte].rstrip().removesuffix(b"::")
+    end = node.end_byte
+    if node.type == "template_function":
+        name = node.child_by_field_name("name")
+        end = node.end_byte if name is None else name.end_byte
+    return normal(qualifier), (node.start_byte, joined.get(node.start_byte, end))
+
+
+def _lambda(path: str, text: Text, macros: Expander, node: Node, raw: Raw) -> None:
+    body = node.child_by_field_name("body")
+    captures = node.child_by_field_name("captures")
+    if body is None or captures is None:
+        return
+    declarator = node.child_by_field_name("declarator")
+    parameters = None if declarator is None else declarator.child_by_field_name("parameters")
+    start = node.start_byte
+    name_end = captures.end_byte
+    open_at = name_end if parameters is None else parameters.start_byte
+    # The words between the captures and the parameters are the lambda's head.
+    read = read_head(path, text.code, name_end, (open_at, open_at), (open_at, open_at), macros)
+    inside = (open_at, open_at)
+    if parameters is not None:
+        inside = (parameters.start_byte + 1, parameters.end_byte - 1)
+    raw.functions.append(
+        RawFunction(
+            kind="definition",
+            span=(start, node.end_byte),
+            head=(start, body.start_byte),
+            name_range=(start, name_end),
+            body=(body.start_byte, body.end_byte),
+            name="",
+            qualifier="",
+            read=read,
+            parameters=read_parameters(path, text.code, *inside, macros),
+            lambda_=True,
+        )
+    )
+
+
+def _scope(path: str, text: Text, node: Node, raw: Raw) -> None:
+    body = node.child_by_field_name("body")
+    if body is None:
+        return
+    span, inside = (node.start_byte, node.end_byte), (body.start_byte, body.end_byte)
+    if node.type == "linkage_specification":
+        value = node.child_by_field_name("value")
+        if value is not None and text.code[value.start_byte : value.end_byte] == b'"C"':
+            raw.scopes.append(RawScope("linkage", span, inside, ""))
+        return
+    name_node = node.child_by_field_name("name")
+    name = "" if name_node is None else normal(text.code[name_node.start_byte : name_node.end_byte])
+    kind = "namespace" if node.type == "namespace_definition" else "class"
+    members = read_members(path, text.code, body) if kind == "class" else ()
+    raw.scopes.append(RawScope(kind, span, inside, name, members))
+
+
+def _branches(text: Text, node: Node, raw: Raw) -> None:
+    start = node.start_byte
+    keyword = node.type.split("_")[0]
+    if node.type == "if_statement":
+        controlled = node.child_by_field_name("consequence")
+    else:
+        controlled = node.child_by_field_name("body")
+    if controlled is None:
+        return
+    condition = _condition(text, node, keyword)
+    _branch(text, start, controlled, keyword, condition, raw)
+    otherwise = node.child_by_field_name("alternative") if keyword == "if" else None
+    if otherwise is not None and otherwise.named_children:
+        statement = otherwise.named_children[-1]
+        _branch(text, otherwise.start_byte, statement, "else", condition, raw)
+
+
+def _branch(text: Text, start: int, node: Node, keyword: str, condition: str, raw: Raw) -> None:
+    low, high = node.start_byte, node.end_byte
+    exits = _EXITS.search(text.bare, max(low, high - 300), high) is not None
+    raw.branches.append(RawBranch((low, high), (start, low), keyword, condition, exits))
+
+
+def _condition(text: Text, node: Node, keyword: str) -> str:
+    if keyword == "for":
+        open_at = text.bare.find(b"(", node.start_byte, node.end_byte)
+        close = close_of(text.bare, open_at, node.end_byte) if open_at >= 0 else -1
+        return normal(text.code[open_at + 1 : close]) if close >= 0 else ""
+    condition = node.child_by_field_name("condition")
+    if condition is None:
+        return ""
+    inside = text.code[condition.start_byte : condition.end_byte]
+    return normal(inside[1:-1] if inside.startswith(b"(") else inside)
+
+
+def _shared(text: Text, root: Node, words: tuple[bytes, ...], raw: Raw) -> None:
+    """The declarations that hold a `__shared__`, one record for each declarator."""
+    starts = [m.end() for m in _SHARED.finditer(text.bare)]
+    for word in words:
+        starts += [m.end() for m in re.finditer(rb"\b" + word + rb"\b", text.bare)]
+    seen: set[int] = set()
+    for at in starts:
+        while at < len(text.parse) and text.parse[at : at + 1].isspace():
+            at += 1
+        node = root.descendant_for_byte_range(at, at)
+        while node is not None and node.type not in ("declaration", "field_declaration"):
+            if node.type in ("compound_statement", "function_definition", "parameter_list"):
+                node = None
+                break
+            node = node.parent
+        if node is None or node.start_byte in seen:
+            continue
+        seen.add(node.start_byte)
+        _shared_declaration(text, node, at, raw)
+
+
+def _shared_declaration(text: Text, node: Node, at: int, raw: Raw) -> None:
+    start = head_start(text.bare, node.start_byte)
+    head = text.code[start:at].split() + text.parse[node.start_byte : at].split()
+    type_node = node.child_by_field_name("type")
+    if type_node is None:
+        return
+    type_text = normal(text.code[type_node.start_byte : type_node.end_byte])
+    pool = b"extern" in head or text.parse[node.start_byte : node.start_byte + 6] == b"extern"
+    for declarator in node.children_by_field_name("declarator"):
+        dimensions: list[str] = []
+        stars = ""
+        inner: Node | None = declarator
+        while inner is not None and inner.type not in ("identifier", "field_identifier"):
+            if inner.type == "array_declarator":
+                size = inner.child_by_field_name("size")
+                dimensions.insert(
+                    0, "" if size is None else normal(text.code[size.start_byte : size.end_byte])
+                )
+            elif inner.type == "pointer_declarator":
+                stars += "*"
+            inner = inner.child_by_field_name("declarator")
+        if inner is None:
+            continue
+        raw.shared.append(
+            RawShared(
+                span=(start, node.end_byte),
+                statement=(start, node.end_byte),
+                name_range=(inner.start_byte, inner.end_byte),
+                type=type_text + stars,
+                dimensions=tuple(dimensions),
+                kind="extern" if pool else "static",
+                initializer="",
+            )
+        )

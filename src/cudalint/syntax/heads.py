@@ -1,0 +1,261 @@
+"""Function heads, read as text: specifiers, execution space, linkage, bounds, parameters.
+
+The grammar says where a head's parts lie; what they say is read here, from the
+unmasked text, with the file's macros expanded.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from cudalint.finding import Span
+from cudalint.syntax.brackets import close_of, split_arguments
+from cudalint.syntax.macros import Expander
+from cudalint.syntax.model import LaunchBounds, Parameter, normal
+
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_BOUNDS = re.compile(rb"\b__launch_bounds__\s*\(")
+_ATTRIBUTE_CALL = re.compile(
+    rb"\b(?:__launch_bounds__|__align__|alignas|__attribute__|__declspec|__cluster_dims__|"
+    rb"__maxnreg__|__block_size__|decltype|noexcept|requires|explicit)\s*\("
+)
+_SPECIFIERS = frozenset(
+    b"static inline extern constexpr consteval virtual explicit friend template typename "
+    b"__global__ __device__ __host__ __forceinline__ __noinline__ __restrict__ "
+    b"__launch_bounds__ __attribute__ __cluster_dims__ __maxnreg__ C public private protected "
+    b"__inline__ __grid_constant__ __block_size__ override final noexcept".split()
+)
+_TYPE_WORDS = frozenset(
+    b"const volatile unsigned signed long short int char bool float double void struct class enum "
+    b"union typename auto wchar_t char8_t char16_t char32_t __restrict__ __restrict restrict "
+    b"__grid_constant__".split()
+)
+_DROPPED = re.compile(
+    rb"\b(?:__restrict__|__restrict|restrict|__grid_constant__|register|typename|"
+    rb"(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\))(?!\w)"
+)
+_NAME_AT_END = re.compile(rb"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
+_FUNCTION_POINTER = re.compile(rb"\(\s*(?:[\w:]+::)?[*&]+\s*(?:const\s*)?([A-Za-z_]\w*)?")
+_C_LINKAGE = re.compile(rb'\bextern\s*"C"')
+_QUALIFIER = re.compile(r"\s*(?:[\w<>, ]+::\s*)+$")
+_ACCESS = re.compile(rb"\s*(?:public|private|protected)\s*:(?!:)")
+
+
+class Head(msgspec.Struct):
+    """What a head says; `start` is where it begins."""
+
+    start: int
+    words: tuple[str, ...]
+    space: Literal["global", "device", "host", "host device"]
+    c_linkage: bool
+    static: bool
+    template: str | None
+    bounds: LaunchBounds | None
+    return_type: str
+
+
+def head_start(bare: bytes, at: int) -> int:
+    """Where the declaration whose first parsed token is at `at` begins."""
+    low = max(0, at - 8000)
+    start = max(bare.rfind(b";", low, at), bare.rfind(b"{", low, at), bare.rfind(b"}", low, at)) + 1
+    while access := _ACCESS.match(bare, start, at):
+        start = access.end()
+    while start < at and bare[start] in b" \t\r\n":
+        start += 1
+    return start
+
+
+def read_head(
+    path: str,
+    code: bytes,
+    start: int,
+    name: tuple[int, int],
+    tail: tuple[int, int],
+    macros: Expander,
+) -> Head:
+    """Read the head that begins at `start`; `tail` is what follows the parameters.
+
+    Bounds that come out of a macro are placed at the name.
+    """
+    before = code[start : name[0]]
+    after = code[tail[0] : tail[1]]
+    text, template = _strip_templates(before)
+    expanded = (
+        macros.expand(text + b" \x00 " + after) if macros.by_name else text + b" \x00 " + after
+    )
+    bounds = _bounds(path, code, start, name, tail, expanded)
+    plain = _without_calls(expanded)
+    words = tuple(w.decode() for w in _WORD.findall(plain))
+    if macros.by_name:
+        written = (w.decode() for w in _WORD.findall(_without_calls(text)))
+        words += tuple(w for w in written if w not in words)
+    return Head(
+        start=start,
+        words=words,
+        space=_space(words, expanded),
+        c_linkage=_C_LINKAGE.search(expanded) is not None,
+        static="static" in words,
+        template=template,
+        bounds=bounds,
+        return_type=_return_type(plain.split(b"\x00")[0]),
+    )
+
+
+def read_parameters(
+    path: str, code: bytes, start: int, end: int, macros: Expander
+) -> tuple[Parameter, ...]:
+    """The parameters in `code[start:end]`, the text between the parentheses."""
+    text = code[start:end]
+    ranges = split_arguments(text)
+    if macros.by_name and any(w in macros.by_name for w in _WORD.findall(text)):
+        expanded = macros.expand(text)
+        expanded_ranges = split_arguments(expanded)
+        if len(expanded_ranges) != len(ranges):
+            last = len(ranges) - 1
+            return tuple(
+                read_parameter(
+                    Span(path, start + ranges[min(i, last)][0], start + ranges[min(i, last)][1]),
+                    expanded[s:e],
+                )
+                for i, (s, e) in enumerate(expanded_ranges)
+            )
+    if len(ranges) == 1 and text.strip() == b"void":
+        return ()
+    return tuple(
+        read_parameter(Span(path, start + s, start + e), text[s:e])
+        for s, e in ranges
+        if text[s:e] != b"..."
+    )
+
+
+def read_parameter(span: Span, text: bytes) -> Parameter:
+    """One parameter or variable declarator with its type, as `model.Parameter` says."""
+    default = None
+    equals = _top_level_equals(text)
+    if equals >= 0:
+        default = normal(text[equals + 1 :])
+        text = text[:equals]
+    text = _DROPPED.sub(b" ", text).strip()
+    pointer = _FUNCTION_POINTER.search(text)
+    if pointer is not None:
+        name = (pointer.group(1) or b"").decode()
+        return Parameter(span, normal(text), name, default)
+    match = _NAME_AT_END.search(text)
+    if match is None or not _names_a_parameter(text[: match.start()], match.group(1)):
+        return Parameter(span, normal(text), "", default)
+    stars = b"*" * match.group(2).count(b"[")
+    return Parameter(span, normal(text[: match.start()] + stars), match.group(1).decode(), default)
+
+
+def _names_a_parameter(before: bytes, name: bytes) -> bool:
+    """Whether the last word is a name and not (the last word of) the type."""
+    if name in _TYPE_WORDS:
+        return False
+    before = before.rstrip()
+    if before.endswith((b"*", b"&", b">")):
+        return True
+    if before.endswith(b"::"):
+        return False
+    words = _WORD.findall(before)
+    return any(w not in (b"const", b"volatile", b"struct", b"class", b"enum") for w in words)
+
+
+def _top_level_equals(text: bytes) -> int:
+    at = text.find(b"=")
+    while at >= 0:
+        around = text[at - 1 : at] + text[at + 1 : at + 2]
+        if not any(c in b"=<>!" for c in around):
+            inside = text[:at].count(b"(") - text[:at].count(b")")
+            if inside <= 0 and text[:at].count(b"<") <= text[:at].count(b">"):
+                return at
+        at = text.find(b"=", at + 1)
+    return -1
+
+
+def _strip_templates(text: bytes) -> tuple[bytes, str | None]:
+    """The head without its `template <…>` parts, and the innermost one's insides."""
+    template = None
+    while True:
+        at = text.find(b"template")
+        if at < 0:
+            return text, template
+        open_at = at + 8
+        while text[open_at : open_at + 1].isspace():
+            open_at += 1
+        if text[open_at : open_at + 1] != b"<":
+            return text, template
+        close = _angle_close(text, open_at)
+        template = normal(text[open_at + 1 : close - 1])
+        text = text[:at] + b" " + text[close:]
+
+
+def _angle_close(text: bytes, open_at: int) -> int:
+    depth = round_depth = 0
+    for at in range(open_at, len(text)):
+        char = text[at]
+        if char == 0x28:
+            round_depth += 1
+        elif char == 0x29:
+            round_depth -= 1
+        elif round_depth == 0 and char == 0x3C:
+            depth += 1
+        elif round_depth == 0 and char == 0x3E:
+            depth -= 1
+            if depth == 0:
+                return at + 1
+    return len(text)
+
+
+def _bounds(
+    path: str,
+    code: bytes,
+    start: int,
+    name: tuple[int, int],
+    tail: tuple[int, int],
+    expanded: bytes,
+) -> LaunchBounds | None:
+    match = _BOUNDS.search(expanded)
+    if match is None:
+        return None
+    close = close_of(expanded, match.end() - 1)
+    inside = expanded[match.end() : close if close >= 0 else len(expanded)]
+    arguments = tuple(normal(inside[s:e]) for s, e in split_arguments(inside))
+    for low, high in ((start, name[0]), tail):
+        written = _BOUNDS.search(code, low, high)
+        if written is not None:
+            end = close_of(code, written.end() - 1)
+            return LaunchBounds(
+                Span(path, written.start(), end + 1 if end >= 0 else high), arguments
+            )
+    return LaunchBounds(Span(path, *name), arguments)
+
+
+def _without_calls(text: bytes) -> bytes:
+    """`text` without the parentheses of attributes (their names stay)."""
+    at = 0
+    pieces = []
+    while match := _ATTRIBUTE_CALL.search(text, at):
+        close = close_of(text, match.end() - 1)
+        pieces.append(text[at : match.end() - 1])
+        at = close + 1 if close >= 0 else len(text)
+    pieces.append(text[at:])
+    return b"".join(pieces)
+
+
+def _space(
+    words: tuple[str, ...], text: bytes
+) -> Literal["global", "device", "host", "host device"]:
+    if "__global__" in words or b"__attribute__((global))" in text.replace(b" ", b""):
+        return "global"
+    if "__device__" in words:
+        return "host device" if "__host__" in words else "device"
+    return "host"
+
+
+def _return_type(text: bytes) -> str:
+    text = re.sub(rb'"[^"]*"|\[\[.*?\]\]', b" ", text)
+    kept = _WORD.sub(lambda m: b" " if m.group() in _SPECIFIERS else m.group(), text)
+    return _QUALIFIER.sub("", normal(kept))

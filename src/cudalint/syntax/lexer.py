@@ -1,0 +1,132 @@
+"""Comments, literals and preprocessor lines of a file, found without a grammar.
+
+One pass of one regular expression over the bytes. The result says where things
+are; nothing is decoded, masked or judged here (`cudalint.syntax.prepare` does
+that).
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+_LINE_COMMENT = rb"//[^\\\n]*(?:\\(?:\r?\n|.)?[^\\\n]*)*"
+_BLOCK_COMMENT = rb"/\*(?:.*?\*/|.*\Z)"
+_STRING = rb'"[^"\\\n]*(?:\\(?:\r?\n|.)?[^"\\\n]*)*"?'
+_CHAR = rb"'[^'\\\n]*(?:\\(?:\r?\n|.)?[^'\\\n]*)*'?"
+# Every alternative starts with a literal, so that the search skips plain text
+# at the speed of C. A quote after R opens a raw string; one after a (hex) digit
+# separates digits.
+_TOKEN = re.compile(
+    rb"(?P<comment>" + _LINE_COMMENT + rb"|" + _BLOCK_COMMENT + rb")"
+    rb'|"(?<=R")(?<![A-KM-TV-Za-tv-z0-79_]R")(?P<raw>[^()\\\s]{0,16})\((?:.*?\)(?P=raw)"|.*\Z)'
+    rb"|(?P<string>" + _STRING + rb")"
+    rb"|'(?:(?<![0-9a-fA-F]')(?P<char>" + _CHAR[1:] + rb"))?"
+    rb"|(?P<hash>\#)",
+    re.DOTALL,
+)
+_LOGICAL_LINE = re.compile(
+    rb"(?:[^\\\n/\"']+|\\(?:\r?\n|.)?|"
+    + _LINE_COMMENT
+    + rb"|"
+    + _BLOCK_COMMENT
+    + rb"|/|"
+    + _STRING
+    + rb"|"
+    + _CHAR
+    + rb")*",
+    re.DOTALL,
+)
+_KEYWORD = re.compile(rb"\#(?:[ \t]|/\*.*?\*/|\\\r?\n)*([A-Za-z_]\w*)?", re.DOTALL)
+_SPLICE = re.compile(rb"\\\r?\n")
+
+
+class Directive(msgspec.Struct, frozen=True, gc=False):
+    """A preprocessor line: `#` at `start`, its logical line's end at `end` (LF excluded).
+
+    `after` is where the text after the keyword begins.
+    """
+
+    keyword: bytes
+    start: int
+    after: int
+    end: int
+
+
+class Lexed(msgspec.Struct, frozen=True):
+    """Where the comments, the insides of literals, and the directives are.
+
+    Comments inside directives are listed too; literals inside them are not.
+    """
+
+    comments: list[tuple[int, int]]
+    literals: list[tuple[int, int]]
+    directives: list[Directive]
+
+
+def lex(data: bytes) -> Lexed:
+    """Scan `data` once."""
+    comments: list[tuple[int, int]] = []
+    literals: list[tuple[int, int]] = []
+    directives: list[Directive] = []
+    at = 0
+    search = _TOKEN.search
+    while match := search(data, at):
+        kind = match.lastgroup
+        start, at = match.span()
+        if kind == "comment":
+            comments.append((start, at))
+        elif kind == "hash":
+            if _starts_line(data, start, comments):
+                directive = _directive(data, start)
+                directives.append(directive)
+                comments.extend(_comments_inside(data, directive))
+                at = directive.end
+        elif kind == "raw":
+            literals.append((start + 1, max(start + 1, at - 1)))
+        elif kind is not None:
+            closed = at - start > 1 and data[at - 1] == data[start]
+            literals.append((start + 1, at - 1 if closed else at))
+    return Lexed(comments, literals, directives)
+
+
+def splice(text: bytes) -> bytes:
+    """Remove line splices (a backslash at the end of a line)."""
+    return _SPLICE.sub(b"", text) if b"\\" in text else text
+
+
+def _starts_line(data: bytes, at: int, comments: list[tuple[int, int]]) -> bool:
+    """Whether only white space and comments stand before `at` on its line."""
+    line = data.rfind(b"\n", 0, at) + 1
+    before = data[line:at]
+    if before.startswith(b"\xef\xbb\xbf"):
+        before = before[3:]
+    if not before.strip():
+        return True
+    if not comments or comments[-1][1] <= line:
+        return False
+    start, end = comments[-1]
+    return not data[end:at].strip() and not data[line : max(line, start)].strip()
+
+
+def _directive(data: bytes, start: int) -> Directive:
+    line = _LOGICAL_LINE.match(data, start)
+    keyword = _KEYWORD.match(data, start)
+    if line is None or keyword is None:  # both match any text that starts with "#"
+        raise AssertionError(data[start : start + 20])
+    end = line.end()
+    if data[end - 1 : end] == b"\r":
+        end -= 1
+    after = min(keyword.end(), end)
+    return Directive(keyword.group(1) or b"", start, after, end)
+
+
+def _comments_inside(data: bytes, directive: Directive) -> list[tuple[int, int]]:
+    if b"/" not in data[directive.start : directive.end]:
+        return []
+    found = []
+    for match in _TOKEN.finditer(data, directive.start + 1, directive.end):
+        if match.lastgroup == "comment":
+            found.append(match.span())
+    return found

@@ -1,0 +1,151 @@
+"""`#define`s of one file: reading them, and textual expansion of their uses.
+
+Expansion is what the C preprocessor does, in small: arguments are substituted,
+`##` pastes, `#` makes a literal. It is bounded in depth and size, and knows the
+file's own macros only.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from cudalint.syntax.brackets import close_of, split_arguments
+from cudalint.syntax.lexer import Directive
+
+_HEAD = re.compile(rb"\s*([A-Za-z_]\w*)(\(([^()]*)\))?")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_PASTE = re.compile(rb"\s*\#\#\s*")
+_STRINGIFY = re.compile(rb"(?<!\#)\#(?!\#)\s*[A-Za-z_]\w*")
+_SPLICE = re.compile(rb"\\[ \r]?\n")
+_LITERAL = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'")
+MAX_DEPTH = 8
+MAX_EXPANSION = 64 * 1024
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """A `#define`. `body` has the length of its source range `[body_at, end)`:
+
+    comments, splices and literals' insides are blanked, line ends kept.
+    """
+
+    name: bytes
+    parameters: tuple[bytes, ...] | None
+    body: bytes
+    start: int
+    name_at: int
+    body_at: int
+    end: int
+
+
+def read_definitions(text: bytes, directives: list[Directive]) -> list[Definition]:
+    """The `#define`s in `text`: the file with comments blanked and CR made a space."""
+    found = []
+    for directive in directives:
+        if directive.keyword != b"define":
+            continue
+        line = text[directive.after : directive.end]
+        line = _SPLICE.sub(lambda m: b"\n".rjust(len(m.group())), line)
+        line = _LITERAL.sub(_hollow, line)
+        head = _HEAD.match(line)
+        if head is None:
+            continue
+        parameters = None
+        if head.group(2) is not None:
+            names = (p.strip() for p in head.group(3).split(b","))
+            parameters = tuple(n.replace(b"...", b"__VA_ARGS__") for n in names if n)
+        found.append(
+            Definition(
+                name=head.group(1),
+                parameters=parameters,
+                body=line[head.end() :],
+                start=directive.start,
+                name_at=directive.after + head.start(1),
+                body_at=directive.after + head.end(),
+                end=directive.end,
+            )
+        )
+    return found
+
+
+def parseable(body: bytes) -> bytes:
+    """The body as a parser can take it, length kept: `a##b` is one name, `#x` is `x`."""
+    if b"#" not in body:
+        return body
+    joined = _PASTE.sub(lambda m: b"_" * len(m.group()), body)
+    return joined.replace(b"#", b" ")
+
+
+def _hollow(literal: re.Match[bytes]) -> bytes:
+    text = literal.group()
+    if text == b'"C"':  # a linkage, not a string
+        return text
+    return text[:1] + b" " * (len(text) - 2) + text[-1:]
+
+
+class Expander:
+    """Expands uses of a file's macros; the last definition of a name is not special."""
+
+    def __init__(self, definitions: list[Definition]) -> None:
+        self.by_name: dict[bytes, Definition] = {d.name: d for d in definitions}
+
+    def expand(self, text: bytes) -> bytes:
+        """`text` with every known macro expanded, within the bounds of the module."""
+        return self._expand(text, frozenset(), MAX_DEPTH)
+
+    def substitute(self, definition: Definition, arguments: bytes) -> bytes:
+        """The body of `definition` with `arguments` (text between parentheses) put in.
+
+        Macros in the result are not expanded.
+        """
+        return substitute(definition.body, argument_values(definition, arguments))
+
+    def _expand(self, text: bytes, hidden: frozenset[bytes], depth: int) -> bytes:
+        if depth == 0 or len(text) > MAX_EXPANSION:
+            return text
+        pieces: list[bytes] = []
+        at = size = 0
+        while match := _WORD.search(text, at):
+            definition = self.by_name.get(match.group())
+            end = match.end()
+            if definition is None or definition.name in hidden:
+                replacement = match.group()
+            elif definition.parameters is None:
+                inner = _PASTE.sub(b"", definition.body.strip())
+                replacement = self._expand(inner, hidden | {definition.name}, depth - 1)
+            else:
+                open_at = end + len(text[end:]) - len(text[end:].lstrip())
+                close = close_of(text, open_at) if text[open_at : open_at + 1] == b"(" else -1
+                if close < 0:
+                    replacement = match.group()
+                else:
+                    inner = self.substitute(definition, text[open_at + 1 : close]).strip()
+                    replacement = self._expand(inner, hidden | {definition.name}, depth - 1)
+                    end = close + 1
+            pieces += (text[at : match.start()], replacement)
+            size += match.start() - at + len(replacement)
+            if size > MAX_EXPANSION:
+                return text
+            at = end
+        pieces.append(text[at:])
+        return b"".join(pieces)
+
+
+def argument_values(definition: Definition, arguments: bytes) -> dict[bytes, bytes]:
+    """What each parameter of `definition` stands for in a use with `arguments`."""
+    names = definition.parameters or ()
+    ranges = split_arguments(arguments)
+    values = {name: arguments[s:e] for name, (s, e) in zip(names, ranges, strict=False)}
+    if names and names[-1] == b"__VA_ARGS__":
+        first = ranges[len(names) - 1][0] if len(ranges) >= len(names) else len(arguments)
+        values[b"__VA_ARGS__"] = arguments[first:]
+    return values
+
+
+def substitute(text: bytes, values: dict[bytes, bytes]) -> bytes:
+    """`text` out of a macro's body with parameters replaced, `##` pasted, `#x` a literal."""
+    if b"#" in text:
+        text = _STRINGIFY.sub(b'""', _PASTE.sub(b"##", text))
+    replaced = _WORD.sub(lambda m: values.get(m.group(), m.group()), text)
+    return replaced.replace(b"##", b"")

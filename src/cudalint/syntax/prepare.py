@@ -1,0 +1,217 @@
+"""From a file's bytes to texts that the grammar can take, offsets unchanged.
+
+Everything is blanked at equal length: byte order mark, comments, preprocessor
+lines, dead branches, attributes, uses of attribute macros. Nothing is parsed
+here.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from cudalint.syntax import attributes, conditionals
+from cudalint.syntax.attributes import blank
+from cudalint.syntax.brackets import close_of
+from cudalint.syntax.lexer import Directive, lex
+from cudalint.syntax.macros import Definition, read_definitions
+
+_BOM = b"\xef\xbb\xbf"
+_SHOUTED_CALL = re.compile(rb"^[ \t]*([A-Z][A-Z0-9_]{2,})[ \t]*\(", re.MULTILINE)
+_VOID = re.compile(rb"\bvoid\b")
+_WORD_BYTE = re.compile(rb"\w")
+
+
+class Text(msgspec.Struct):
+    """One way to read the file, of equal length throughout.
+
+    `code` has comments, directives and dead branches blanked, `bare` the insides
+    of literals too; `parse` is what the grammar is given. `blanked` are the
+    ranges that this reading leaves out.
+    """
+
+    code: bytes
+    bare: bytes
+    parse: bytes
+    blanked: list[tuple[int, int]]
+    joined_names: dict[int, int]
+
+
+class Prepared(msgspec.Struct):
+    """A file before the parse. `code` and `bare` are those of no variant in particular."""
+
+    data: bytes
+    code: bytes
+    bare: bytes
+    comments: list[tuple[int, int]]
+    directives: list[Directive]
+    groups: list[conditionals.Group]
+    dead: list[tuple[int, int]]
+    definitions: list[Definition]
+
+
+class Use(msgspec.Struct, frozen=True, gc=False):
+    """A use of a macro; `open_at` and `close_at` are its parentheses, −1 for none."""
+
+    name: bytes
+    start: int
+    end: int
+    open_at: int
+    close_at: int
+
+
+def prepare(data: bytes) -> Prepared:
+    """Blank what is no code, and read the `#define`s."""
+    lexed = lex(data)
+    work = bytearray(data.replace(b"\r", b" "))
+    if work.startswith(_BOM):
+        blank(work, 0, 3)
+    for start, end in lexed.comments:
+        blank(work, start, end)
+    groups = conditionals.read_groups(data, lexed.directives)
+    dead = conditionals.dead_ranges(groups)
+    definitions = [
+        definition
+        for definition in read_definitions(bytes(work), lexed.directives)
+        if not _inside(definition.start, dead)
+    ]
+    for directive in lexed.directives:
+        blank(work, directive.start, directive.end)
+    for start, end in dead:
+        blank(work, start, end)
+    code = bytes(work)
+    for start, end in lexed.literals:
+        blank(work, start, end)
+    return Prepared(
+        data=data,
+        code=code,
+        bare=bytes(work),
+        comments=[c for c in lexed.comments if not _inside(c[0], dead)],
+        directives=[d for d in lexed.directives if not _inside(d.start, dead)],
+        groups=groups,
+        dead=dead,
+        definitions=definitions,
+    )
+
+
+def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Text]:
+    """The texts to parse: one, or several where branches exclude each other.
+
+    `uses` are the uses of the file's macros; those of `definers` (macros that
+    define functions or types) are blanked, attribute macros are taken away.
+    """
+    attribute_macros = {
+        d.name: d for d in prepared.definitions if is_attribute_macro(d) and d.name not in definers
+    }
+    found = []
+    for blanked in conditionals.exclusive_choices(prepared.bare, prepared.groups):
+        code, bare = prepared.code, prepared.bare
+        if blanked:
+            code, bare = _without(code, blanked), _without(bare, blanked)
+        parse = bytearray(code)
+        for use in uses:
+            if use.name in attribute_macros:
+                _mask_attribute_use(parse, use, attribute_macros[use.name])
+            elif use.name in definers:
+                blank(parse, use.start, use.end)
+                _blank_semicolon(parse, use.end)
+        attributes.mask_attributes(bare, parse)
+        joined = attributes.mask_kernel_heads(bytes(parse_heads(bare, parse, uses)), parse)
+        _end_statements(bare, parse, uses)
+        parse += b"\n"
+        found.append(Text(code + b"\n", bare + b"\n", bytes(parse), blanked, joined))
+    return found
+
+
+def parse_heads(bare: bytes, parse: bytearray, uses: list[Use]) -> bytes:
+    """`bare` as the kernel heads are searched in: masked macro uses are gone there too."""
+    if not uses:
+        return bare
+    work = bytearray(bare)
+    for use in uses:
+        if not parse[use.start : use.end].strip():
+            blank(work, use.start, use.end)
+    return bytes(work)
+
+
+def is_attribute_macro(definition: Definition) -> bool:
+    """Whether a macro only adds attributes or specifiers to a declaration's head."""
+    body = definition.body
+    if not attributes.is_attribute_text(body) or any(c in body for c in b"{;[="):
+        return False
+    return definition.parameters is None or b"__shared__" not in body
+
+
+def find_uses(bare: bytes, definitions: list[Definition]) -> list[Use]:
+    """Every use of `definitions` in code, outermost first, in file order."""
+    found: dict[int, Use] = {}
+    for name, with_arguments in {(d.name, d.parameters is not None) for d in definitions}:
+        at = bare.find(name)
+        while at >= 0:
+            end = at + len(name)
+            if not (_WORD_BYTE.match(bare, at - 1) if at else None) and not _WORD_BYTE.match(
+                bare, end
+            ):
+                use = _use(bare, name, at, end, with_arguments)
+                if use is not None and (at not in found or found[at].end < use.end):
+                    found[at] = use
+            at = bare.find(name, end)
+    return [found[at] for at in sorted(found)]
+
+
+def _use(bare: bytes, name: bytes, start: int, end: int, with_arguments: bool) -> Use | None:
+    if not with_arguments:
+        return Use(name, start, end, -1, -1)
+    after = end
+    while bare[after : after + 1].isspace():
+        after += 1
+    if bare[after : after + 1] != b"(":
+        return None
+    close = close_of(bare, after)
+    return None if close < 0 else Use(name, start, close + 1, after, close)
+
+
+def _mask_attribute_use(parse: bytearray, use: Use, definition: Definition) -> None:
+    blank(parse, use.start, use.end)
+    if _VOID.search(definition.body) and use.end - use.start >= 4:
+        parse[use.start : use.start + 4] = b"void"
+
+
+def _end_statements(bare: bytes, parse: bytearray, uses: list[Use]) -> None:
+    """Put a `;` after macro uses that stand as statements without one."""
+    candidates = {(m.start(1), m.end() - 1): False for m in _SHOUTED_CALL.finditer(bare)}
+    candidates |= {(use.start, use.open_at): True for use in uses if use.open_at >= 0}
+    for (start, open_at), known in sorted(candidates.items()):
+        before = bare[max(0, start - 400) : start].rstrip()
+        if (before and before[-1] not in b";{}:") or not parse[start : start + 1].strip():
+            continue
+        close = close_of(bare, open_at)
+        if close < 0:
+            continue
+        after = close + 1
+        while bare[after : after + 1].isspace():
+            after += 1
+        following = bare[after : after + 1]
+        if after > close + 1 and (known or b"\n" in bare[close + 1 : after]) and (
+            following == b"}" or following == b"~" or _WORD_BYTE.match(following)
+        ):
+            parse[close + 1] = ord(";")
+
+
+def _blank_semicolon(parse: bytearray, at: int) -> None:
+    while parse[at : at + 1].isspace():
+        at += 1
+    if parse[at : at + 1] == b";":
+        parse[at] = ord(" ")
+
+
+def _without(text: bytes, ranges: list[tuple[int, int]]) -> bytes:
+    work = bytearray(text)
+    for start, end in ranges:
+        blank(work, start, end)
+    return bytes(work)
+
+
+def _inside(at: int, ranges: list[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in ranges)

@@ -1,0 +1,328 @@
+"""What the bodies of macros hold, parsed once each, and put in at each use.
+
+A body is parsed alone; its records keep their places in the `#define`. At a use
+the macro's parameters are replaced in their texts, so that what a body says
+about its arguments is said of the real ones.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from cudalint.finding import Span
+from cudalint.syntax import records
+from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
+from cudalint.syntax.brackets import split_arguments
+from cudalint.syntax.extract import extract
+from cudalint.syntax.heads import Head, read_head, read_parameters
+from cudalint.syntax.macros import Definition, Expander, argument_values, parseable, substitute
+from cudalint.syntax.model import Argument, Call, Launch, Parameter, SharedDeclaration, normal
+from cudalint.syntax.prepare import Text, Use, find_uses, is_attribute_macro
+from cudalint.syntax.raw import RawFunction
+
+_CODE = re.compile(rb"__global__|__device__|__shared__|<<<|\basm\b|([A-Za-z_]\w*)\s*\(")
+_NO_CALLS = frozenset(b"if for while switch return sizeof defined alignof decltype".split())
+MAX_RECORDS = 5000
+MAX_NESTING = 6
+
+
+class BodyFunction(msgspec.Struct, frozen=True):
+    """A function in a macro's body. `texts` are head, name, parameters and tail, as written."""
+
+    raw: RawFunction
+    read: Head
+    parameters: tuple[Parameter, ...]
+    name: str
+    texts: tuple[bytes, bytes, bytes, bytes]
+    macro: str
+
+
+class Body(msgspec.Struct):
+    """The records of a macro's body, those of macros used in it included.
+
+    Spans are places in the `#define` that holds the text; `function` indexes
+    `functions` of this body (−1: none).
+    """
+
+    functions: list[BodyFunction] = []
+    calls: list[Call] = []
+    launches: list[Launch] = []
+    shared: list[SharedDeclaration] = []
+    defines: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many records a use adds."""
+        return len(self.functions) + len(self.calls) + len(self.launches) + len(self.shared)
+
+
+def holds_code(definition: Definition) -> bool:
+    """Whether a body may hold calls, launches, kernels or shared declarations."""
+    if is_attribute_macro(definition):
+        return False
+    return any(m.group(1) not in _NO_CALLS for m in _CODE.finditer(definition.body))
+
+
+class Bodies:
+    """The parsed bodies of a file's macros, each made at its first use."""
+
+    def __init__(self, path: str, definitions: list[Definition], expander: Expander) -> None:
+        self._path = path
+        self._expander = expander
+        self.definitions = [d for d in definitions if holds_code(d)]
+        self._own: dict[int, Body] = {}
+        self._all: dict[int, Body] = {}
+
+    def own(self, definition: Definition) -> Body:
+        """What the body itself holds, parameters unsubstituted."""
+        if definition.start not in self._own:
+            self._own[definition.start] = _read_body(self._path, definition, self._expander)
+        return self._own[definition.start]
+
+    def all(self, definition: Definition, depth: int = MAX_NESTING) -> Body:
+        """What the body holds with the macros that it uses, in terms of its parameters."""
+        found = self._all.get(definition.start)
+        if found is None:
+            own = self.own(definition)
+            found = Body(
+                list(own.functions), list(own.calls), list(own.launches), list(own.shared), own.defines
+            )
+            if depth > 0:
+                others = [d for d in self.definitions if d.name != definition.name]
+                for use in find_uses(definition.body, others):
+                    for inner in others:
+                        if inner.name == use.name and found.size < MAX_RECORDS:
+                            arguments = definition.body[use.open_at + 1 : use.close_at]
+                            _put_in(found, self.all(inner, depth - 1), inner, arguments, None)
+            self._all[definition.start] = found
+        return found
+
+    def at_use(self, use: Use, code: bytes) -> Body:
+        """What a use in `code` brings, its arguments put in, `use` set on each record."""
+        into = Body()
+        span = Span(self._path, use.start, use.end)
+        arguments = code[use.open_at + 1 : use.close_at] if use.open_at >= 0 else b""
+        for definition in self.definitions:
+            if definition.name == use.name and (definition.parameters is None) == (use.open_at < 0):
+                _put_in(into, self.all(definition), definition, arguments, span)
+        return into
+
+
+def _put_in(
+    into: Body, body: Body, definition: Definition, arguments: bytes, use: Span | None
+) -> None:
+    values = argument_values(definition, arguments)
+    shift = len(into.functions)
+    into.functions += [_function_at(f, values, use) for f in body.functions]
+    for call in body.calls:
+        into.calls.append(_call_at(call, values, use, shift))
+    for launch in body.launches:
+        into.launches.append(_launch_at(launch, values, use, shift))
+    for shared in body.shared:
+        into.shared.append(
+            msgspec.structs.replace(
+                shared,
+                name=_put(shared.name, values),
+                type=_put(shared.type, values),
+                dimensions=tuple(_put(d, values) for d in shared.dimensions),
+                function=shared.function + shift if shared.function >= 0 else -1,
+                use=use,
+            )
+        )
+
+
+def _put(text: str, values: dict[bytes, bytes]) -> str:
+    return normal(substitute(text.encode(), values)) if values or "#" in text else text
+
+
+def _call_at(call: Call, values: dict[bytes, bytes], use: Span | None, shift: int) -> Call:
+    callee = _put(call.callee, values)
+    name_range, receiver = records.split_callee(callee.encode())
+    name = callee.encode()[slice(*name_range)].decode() if name_range else ""
+    return msgspec.structs.replace(
+        call,
+        callee=callee,
+        name=name,
+        receiver=receiver,
+        argument_text=substitute(call.argument_text, values),
+        function=call.function + shift if call.function >= 0 else -1,
+        use=use,
+    )
+
+
+def _launch_at(launch: Launch, values: dict[bytes, bytes], use: Span | None, shift: int) -> Launch:
+    kernel = _put(launch.kernel, values)
+    name_range, _ = records.split_callee(kernel.encode())
+    return msgspec.structs.replace(
+        launch,
+        kernel=kernel,
+        name=kernel.encode()[slice(*name_range)].decode() if name_range else "",
+        configuration=_arguments_at(launch.configuration, values),
+        arguments=_arguments_at(launch.arguments, values),
+        function=launch.function + shift if launch.function >= 0 else -1,
+        use=use,
+    )
+
+
+def _arguments_at(
+    arguments: tuple[Argument, ...], values: dict[bytes, bytes]
+) -> tuple[Argument, ...]:
+    """The arguments with parameters put in; one that becomes several is split."""
+    found = []
+    for argument in arguments:
+        text = substitute(argument.text.encode(), values)
+        for low, high in split_arguments(text):
+            found.append(Argument(argument.span, normal(text[low:high])))
+    return tuple(found)
+
+
+def _function_at(
+    function: BodyFunction, values: dict[bytes, bytes], use: Span | None
+) -> BodyFunction:
+    head, name, parameters, tail = (substitute(t, values) for t in function.texts)
+    texts = (head, name, parameters, tail)
+    expander = Expander([])
+    code = head + b" " + name + b"(" + parameters + b")" + tail
+    low = len(head) + 1
+    open_at = low + len(name)
+    close = open_at + 1 + len(parameters)
+    path = use.path if use is not None else ""
+    read = read_head(path, code, 0, (low, open_at), (close + 1, len(code)), expander)
+    if read.bounds is not None and function.read.bounds is not None:
+        read.bounds = msgspec.structs.replace(read.bounds, span=function.read.bounds.span)
+    found = read_parameters(path, code, open_at + 1, close, expander)
+    places = [p.span for p in function.parameters]
+    if places:
+        found = tuple(
+            msgspec.structs.replace(p, span=places[min(i, len(places) - 1)])
+            for i, p in enumerate(found)
+        )
+    return msgspec.structs.replace(
+        function, read=read, parameters=found, name=normal(name).replace(" ", ""), texts=texts
+    )
+
+
+def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
+    """Parse one body; the offsets of its records are those of the file."""
+    base = definition.body_at
+    body = parseable(definition.body)
+    parse = bytearray(body)
+    mask_attributes(body, parse)
+    joined = mask_kernel_heads(body, parse)
+    text = Text(body + b"\n", body + b"\n", bytes(parse) + b"\n", [], joined)
+    raw = extract(path, text, Expander([]), ())
+    macro = definition.name.decode("utf-8", "replace")
+    written = definition.body
+    found = Body(defines=raw.defines)
+    bodies = []
+    for function in raw.functions:
+        if function.lambda_ or function.kind == "instantiation":
+            continue
+        low, high = function.name_range
+        open_at = written.find(b"(", high)
+        close = function.head[1]
+        end_of_parameters = written.rfind(b")", open_at, close)
+        first_close = _parameters_close(written, open_at, end_of_parameters)
+        texts = (
+            written[function.head[0] : low],
+            written[low:high],
+            written[open_at + 1 : first_close],
+            written[first_close + 1 : close],
+        )
+        placed = _shifted(path, function, base)
+        found.functions.append(
+            BodyFunction(
+                placed,
+                placed.read,
+                placed.parameters,
+                normal(written[low:high]).replace(" ", ""),
+                texts,
+                macro,
+            )
+        )
+        bodies.append(function.body or function.head)
+    for call in raw.calls:
+        home = next(
+            (i for i, (s, e) in enumerate(bodies) if s <= call.span[0] and call.span[1] <= e), -1
+        )
+        if call.configuration is None:
+            record = records.call_record(path, written, call, home, macro)
+            found.calls.append(_shift_call(record, base))
+        else:
+            launch = records.launch_record(path, written, call, home, macro)
+            found.launches.append(_shift_launch(launch, base))
+    for shared in raw.shared:
+        home = next(
+            (i for i, (s, e) in enumerate(bodies) if s <= shared.span[0] and shared.span[1] <= e), -1
+        )
+        record_ = records.shared_record(path, written, shared, home, macro)
+        found.shared.append(
+            msgspec.structs.replace(
+                record_,
+                span=_moved(record_.span, base),
+                name_span=_moved(record_.name_span, base),
+                statement=_moved(record_.statement, base),
+            )
+        )
+    return found
+
+
+def _parameters_close(text: bytes, open_at: int, last: int) -> int:
+    depth = 0
+    for at in range(open_at, last + 1):
+        depth += (text[at] == 0x28) - (text[at] == 0x29)
+        if depth == 0:
+            return at
+    return last
+
+
+def _moved(span: Span, base: int) -> Span:
+    return Span(span.path, span.start + base, span.end + base)
+
+
+def _moved_arguments(arguments: tuple[Argument, ...], base: int) -> tuple[Argument, ...]:
+    return tuple(Argument(_moved(a.span, base), a.text) for a in arguments)
+
+
+def _shift_call(call: Call, base: int) -> Call:
+    return msgspec.structs.replace(
+        call,
+        span=_moved(call.span, base),
+        name_span=_moved(call.name_span, base),
+        statement=_moved(call.statement, base),
+        arguments_at=call.arguments_at + base,
+    )
+
+
+def _shift_launch(launch: Launch, base: int) -> Launch:
+    return msgspec.structs.replace(
+        launch,
+        span=_moved(launch.span, base),
+        name_span=_moved(launch.name_span, base),
+        statement=_moved(launch.statement, base),
+        configuration=_moved_arguments(launch.configuration, base),
+        arguments=_moved_arguments(launch.arguments, base),
+    )
+
+
+def _shifted(path: str, function: RawFunction, base: int) -> RawFunction:
+    def move(span: tuple[int, int]) -> tuple[int, int]:
+        return span[0] + base, span[1] + base
+
+    read = function.read
+    bounds = read.bounds
+    if bounds is not None:
+        bounds = msgspec.structs.replace(bounds, span=_moved(bounds.span, base))
+    return msgspec.structs.replace(
+        function,
+        span=move(function.span),
+        head=move(function.head),
+        name_range=move(function.name_range),
+        body=None if function.body is None else move(function.body),
+        read=msgspec.structs.replace(read, bounds=bounds),
+        parameters=tuple(
+            msgspec.structs.replace(p, span=_moved(p.span, base)) for p in function.parameters
+        ),
+    )
