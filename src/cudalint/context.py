@@ -6,6 +6,7 @@ A `Context` is read-only and made once for a run by `cudalint.runner`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudalint.finding import Span
@@ -34,13 +35,18 @@ class Context:
         sources: Mapping[str, SourceFile],
         project: Project,
         trees: tuple[KernelTree, ...],
-        types: TypeOracle,
     ) -> None:
         self.settings = settings
         self.sources = sources
         self.project = project
         self.trees = trees
-        self.types = types
+
+    @cached_property
+    def types(self) -> TypeOracle:
+        """What names alone can't tell; libclang is started at the first question."""
+        from cudalint.semantics.types import TypeOracle
+
+        return TypeOracle(self.project, self.sources)
 
     @property
     def models(self) -> Mapping[str, FileModel]:

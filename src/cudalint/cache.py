@@ -1,0 +1,133 @@
+"""Keeps the model of each file by its content, so that it is extracted once.
+
+An entry is valid for one content at one path, read by one version of the
+extractor and the grammar; nothing else can make it stale. A cache that can't
+be read or written slows a run down and changes nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+import cudalint
+from cudalint.syntax.model import FileModel
+
+KEPT_DAYS = 30
+"""Entries that were not used for so long are deleted."""
+
+_DAY = 86_400
+
+
+def default_folder() -> Path | None:
+    """`$CUDALINT_CACHE_DIR`, else `cudalint` in the user's cache folder: never the linted tree.
+
+    None for a user who has no home.
+    """
+    own = os.environ.get("CUDALINT_CACHE_DIR")
+    if own:
+        return Path(own)
+    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    try:
+        return base.expanduser() / "cudalint"
+    except RuntimeError:
+        return None
+
+
+class ModelCache:
+    """File models in the folder `folder`/models.
+
+    `failure` is why it could not be written, None while all is well.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "models"
+        self._stamp = _extractor_stamp()
+        self._decode = msgspec.msgpack.Decoder(FileModel).decode
+        self._encode = msgspec.msgpack.Encoder().encode
+        self.failure: str | None = None
+
+    def get(self, path: str, data: bytes) -> FileModel | None:
+        """The model of a file with this path and content, None when it is not there."""
+        entry = self._entry(path, data)
+        try:
+            with entry.open("rb") as stream:
+                modified = os.fstat(stream.fileno()).st_mtime
+                model = self._decode(stream.read())
+            if time.time() - modified > _DAY:
+                os.utime(entry)
+        except (OSError, msgspec.MsgspecError):
+            # Absent, unreadable or damaged: all the same, it is extracted anew.
+            return None
+        return model
+
+    def put(self, data: bytes, model: FileModel) -> None:
+        """Store the model; another process may do so at the same time."""
+        if self.failure is not None:
+            return
+        entry = self._entry(model.path, data)
+        draft = entry.with_suffix(f".{os.getpid()}")
+        try:
+            if not entry.parent.is_dir():
+                self._make(entry.parent)
+            draft.write_bytes(self._encode(model))
+            draft.replace(entry)
+        except OSError as error:
+            self.failure = f"cannot write the cache in {self._folder.parent}: {error.strerror}"
+            with suppress(OSError):
+                draft.unlink()
+
+    def prune(self) -> None:
+        """Delete what was not used for a long time; once a day is enough."""
+        marker = self._folder / "pruned"
+        now = time.time()
+        try:
+            if now - marker.stat().st_mtime < _DAY:
+                return
+        except OSError:
+            if not self._folder.is_dir():
+                return
+        try:
+            for entry in self._folder.glob("*/*"):
+                if now - entry.stat().st_mtime > KEPT_DAYS * _DAY:
+                    entry.unlink(missing_ok=True)
+            marker.touch()
+        except OSError as error:
+            self.failure = self.failure or f"cannot tidy {self._folder}: {error.strerror}"
+
+    def _entry(self, path: str, data: bytes) -> Path:
+        from hashlib import blake2b
+
+        digest = blake2b(self._stamp, digest_size=20)
+        digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + data)
+        name = digest.hexdigest()
+        return self._folder / name[:2] / name[2:]
+
+    def _make(self, folder: Path) -> None:
+        self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        tag = self._folder.parent / "CACHEDIR.TAG"
+        if not tag.exists():
+            tag.write_text("Signature: 8a477f597d28d172789f06886806bc55\n# cudalint's cache.\n")
+
+
+def _extractor_stamp() -> bytes:
+    """What tells apart two versions of the code that makes models out of bytes.
+
+    The version alone would not do where cudalint is being worked on, or the
+    grammar was installed anew.
+    """
+    from importlib.util import find_spec
+
+    files = sorted(Path(cudalint.__file__).parent.glob("syntax/*.py"))
+    for name in ("tree_sitter", "tree_sitter_cuda"):
+        spec = find_spec(name)
+        if spec is not None and spec.origin:
+            files += [Path(spec.origin), *sorted(Path(spec.origin).parent.glob("*.so"))]
+    states = [(file.name, file.stat()) for file in files]
+    parts = [f"{name}:{state.st_size}:{state.st_mtime_ns}" for name, state in states]
+    return "\n".join((cudalint.__version__, *parts)).encode()

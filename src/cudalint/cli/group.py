@@ -1,0 +1,81 @@
+"""The commands there are. `check` is meant when none is named."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+import cudalint
+
+COMMANDS = {
+    "check": "cudalint.cli.check",
+    "rule": "cudalint.cli.rule",
+    "rules": "cudalint.cli.rules",
+}
+"""Each command's module, which is imported when the command is run."""
+
+_OWN_OPTIONS = frozenset({"--help", "-h", "--version"})
+
+_EPILOG = """\
+Examples:
+
+\b
+  cudalint kernels/                       lint a tree, compile it if nvcc is there
+  cudalint --select CU3 src/              the host's launch paths only
+  cudalint a.cu --compile never           one file, nothing is compiled
+  cudalint . --output-format sarif --output-file cudalint.sarif
+  cudalint rule CU302                     what a rule is about, and how to fix it
+
+Exit codes: 0 nothing to fix, 1 findings, 2 the run itself failed.
+"""
+
+
+class Group(click.Group):
+    """Takes paths and options without a command as those of `check`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `check` before arguments that start with no command."""
+        if not args:
+            raise click.UsageError("nothing to lint: give files or folders, or see --help")
+        if args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        return command
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of `check`, which are what most people look for, then the commands."""
+        check = self.get_command(ctx, "check")
+        own = [parameter for parameter in self.params if parameter.name == "version"]
+        parameters = [*(check.get_params(ctx) if check else ()), *own]
+        records = (parameter.get_help_record(ctx) for parameter in parameters)
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record])
+        self.format_commands(ctx, formatter)
+
+
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_EPILOG,
+    options_metavar="",
+    subcommand_metavar="[OPTIONS] PATHS... | COMMAND ...",
+)
+@click.version_option(cudalint.__version__, message="cudalint %(version)s")
+def cli() -> None:
+    """Lint CUDA kernel trees: host stalls, hidden precisions, silent shadows, register spills.
+
+    PATHS are files, folders or patterns; folders are searched for CUDA sources,
+    what git ignores left out. No GPU is needed, and nothing of what is linted is
+    ever executed.
+    """

@@ -1,0 +1,67 @@
+"""The entry point: runs the command line, and turns every way to end into an exit code.
+
+0 nothing to fix, 1 findings, 2 the run itself failed, 130 interrupted. An error
+of the user is one line on stderr; no traceback is shown without `--verbose`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run `cudalint` with the process's arguments, and exit."""
+    try:
+        code = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _end_at_once(130)
+    except BrokenPipeError:
+        # The reader has what it wanted (`cudalint | head`): that is no failure of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code of a command line."""
+    import click
+
+    from cudalint.cli.group import cli
+
+    try:
+        code = cli.main(arguments, prog_name="cudalint", standalone_mode=False)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as error:
+        complain(error.format_message())
+        return 2
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a fault of ours is still one line)
+        return _internal_error(error, verbose="--verbose" in arguments)
+    return code if isinstance(code, int) else 0
+
+
+def complain(message: str, level: str = "error") -> None:
+    """Say one line on stderr."""
+    from cudalint.reporters.visible import visible
+
+    print(f"cudalint: {level}: {visible(message)}", file=sys.stderr)
+
+
+def _internal_error(error: Exception, *, verbose: bool) -> int:
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    complain(f"internal error: {said}" + ("" if verbose else " (--verbose shows where)"))
+    if verbose:
+        import traceback
+
+        traceback.print_exception(error)
+    return 2
+
+
+def _end_at_once(code: int) -> None:
+    """Leave without waiting for threads; the stages have ended their child processes."""
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,162 @@
+"""From files to their models: out of the cache, else by the extractor, in processes if it pays.
+
+What comes out does not depend on how many processes there are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cudalint.finding import Level, Span
+from cudalint.run import Notification
+from cudalint.source import SourceFile
+
+if TYPE_CHECKING:
+    from cudalint.cache import ModelCache
+    from cudalint.syntax.model import FileModel
+
+POOL_FILES = 64
+POOL_BYTES = 2_000_000
+"""Below both, one process is done before a second has started."""
+
+_CHUNK_BYTES = 200_000
+
+Piece = tuple[str, bytes]
+
+
+class Extraction(msgspec.Struct, frozen=True):
+    """The model of each file that could be read, by path and in order of the files."""
+
+    models: dict[str, FileModel]
+    notifications: tuple[Notification, ...] = ()
+
+
+def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) -> Extraction:
+    """Get the models of `files`; those with a problem are left out.
+
+    A file on which the extractor itself fails gives a notification, and an
+    empty model.
+    """
+    found: dict[str, FileModel] = {}
+    missing: list[Piece] = []
+    for file in files:
+        model = cache.get(file.path, file.data) if cache and not file.problem else None
+        if model is not None:
+            found[file.path] = model
+        elif not file.problem:
+            missing.append((file.path, file.data))
+    notifications: list[Notification] = []
+    for (path, data), result in zip(missing, _extract_all(missing, jobs), strict=True):
+        if isinstance(result, str):
+            notifications.append(_failed(path, result))
+            found[path] = _empty(path, data)
+            continue
+        found[path] = result
+        if cache:
+            cache.put(data, result)
+    models = {file.path: found[file.path] for file in files if file.path in found}
+    return Extraction(models, tuple(notifications))
+
+
+def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | str]:
+    """A model, or the traceback of a failure, for each piece, in order."""
+    if jobs > 1 and (len(pieces) > POOL_FILES or _size(pieces) > POOL_BYTES):
+        yield from _in_processes(pieces, jobs)
+        return
+    for piece in pieces:
+        yield _extract_one(piece)
+
+
+def _extract_one(piece: Piece) -> FileModel | str:
+    from cudalint.syntax.read import read_model
+
+    try:
+        return read_model(*piece)
+    except Exception:  # noqa: BLE001  (one file must not take the run with it)
+        import traceback
+
+        return traceback.format_exc()
+
+
+def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | str]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    from cudalint.syntax.model import FileModel
+
+    decode = msgspec.msgpack.Decoder(FileModel | str).decode
+    chunks = list(_chunks(pieces))
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
+    context = multiprocessing.get_context(method)
+    workers = min(jobs, len(chunks))
+    with ProcessPoolExecutor(workers, context, _ignore_interrupts) as pool:
+        try:
+            results = [pool.submit(_extract_chunk, chunk) for chunk in chunks]
+            for chunk, result in zip(chunks, results, strict=True):
+                try:
+                    encoded = result.result()
+                except BrokenProcessPool:
+                    encoded = [_worker_died() for _ in chunk]
+                yield from map(decode, encoded)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.kill()
+            raise
+
+
+def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes]:
+    encode = msgspec.msgpack.Encoder().encode
+    return [encode(_extract_one(piece)) for piece in chunk]
+
+
+def _worker_died() -> bytes:
+    return msgspec.msgpack.encode("the process that read this file, or one beside it, died\n")
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches the whole process group; the parent ends its workers itself."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _chunks(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    chunk: list[Piece] = []
+    size = 0
+    for piece in pieces:
+        chunk.append(piece)
+        size += len(piece[1])
+        if size >= _CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _size(pieces: Iterable[Piece]) -> int:
+    return sum(len(data) for _, data in pieces)
+
+
+def default_jobs() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _empty(path: str, data: bytes) -> FileModel:
+    from cudalint.syntax.model import FileModel
+
+    return FileModel(path, len(data))
+
+
+def _failed(path: str, traceback: str) -> Notification:
+    reason = traceback.strip().rpartition("\n")[2]
+    message = f"internal error while reading '{path}': {reason}"
+    return Notification("file-failed", Level.ERROR, message, Span(path, 0, 0), traceback)

@@ -1,0 +1,184 @@
+"""The base classes of rules, and the examples that document and test them.
+
+A rule is one file in `cudalint/rules/`, named `<code>_<name>.py` in lower case
+with underscores, holding one class derived from one of the five kinds below.
+What a kind's `check` is given is all that the rule may look at. The registry
+that finds the rules is `cudalint.registry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from cudalint.finding import Confidence, Finding, Fix, Level, Related, Span
+
+if TYPE_CHECKING:
+    from cudalint.compile.model import CompiledFile
+    from cudalint.context import Context
+    from cudalint.project import Project
+    from cudalint.suppress.model import FileSuppressions
+    from cudalint.syntax.model import FileModel
+    from cudalint.tree.model import KernelTree
+
+
+class FixSafety(str, Enum):
+    """Whether a rule offers fixes, and of which kind."""
+
+    NONE = "none"
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A piece of source that a rule is shown with, and tested on.
+
+    `code` is one file. In an INVALID example, a line of `~` under a line of code
+    marks the exact span of one finding, in the order of the file (the marker
+    lines are taken out before linting; a marker in the very first line marks a
+    finding on the whole file). For a fault that spans no visible text (an empty
+    span) write `^`. `files` are further files, path to text; when it is given,
+    `code` is the file at `path`. `message` is part of the first finding's text.
+    `fixed` is the whole file after all fixes. `settings` is TOML, as in
+    cudalint.toml. `also` names rules that a VALID example is not held to.
+    """
+
+    code: str
+    path: str = "example.cu"
+    files: dict[str, str] = {}
+    message: str = ""
+    fixed: str | None = None
+    settings: str = ""
+    also: tuple[str, ...] = ()
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The options of a rule that has none."""
+
+
+class Rule:
+    """What every rule says of itself; derive from one of the five kinds instead.
+
+    The class's docstring is its public page: the headings `What it does`,
+    `Why it matters`, `Example`, `How to fix` and `Sources`, each followed by text.
+    `messages` maps a message id to a template: plain sentences that end in a
+    period, with placeholders `'{0}'`, `'{1}'`, …, each in single quotes.
+    `options` is a frozen msgspec Struct with a default for each field (keys are
+    kebab-case in the settings: use `rename="kebab"`).
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    level: ClassVar[Level]
+    messages: ClassVar[dict[str, str]]
+    fix: ClassVar[FixSafety] = FixSafety.NONE
+    preview: ClassVar[bool] = False
+    default: ClassVar[bool] = True
+    since: ClassVar[str] = "0.1.0"
+    options: ClassVar[type[msgspec.Struct]] = NoOptions
+    VALID: ClassVar[Sequence[Example]] = ()
+    INVALID: ClassVar[Sequence[Example]] = ()
+
+    @classmethod
+    def report(
+        cls,
+        message_id: str,
+        span: Span,
+        *arguments: object,
+        level: Level | None = None,
+        related: Sequence[Related] = (),
+        confidence: Confidence = Confidence.HIGH,
+        fix: Fix | None = None,
+        extents: Sequence[Span] = (),
+        **properties: int | float | str,
+    ) -> Finding:
+        """Make a finding from the template `message_id`.
+
+        `level` is for a message that the catalogue gives a level of its own;
+        a level from the settings replaces the rule's own level only.
+        """
+        texts = tuple(str(argument) for argument in arguments)
+        return Finding(
+            code=cls.code,
+            level=cls.level if level is None else level,
+            message=fill(cls.messages[message_id], texts),
+            span=span,
+            message_id=message_id,
+            arguments=texts,
+            related=tuple(related),
+            confidence=confidence,
+            fix=fix,
+            extents=tuple(extents),
+            properties=dict(properties),
+        )
+
+
+class FileRule(Rule):
+    """Judges one file by what it says itself.
+
+    `unreadable`: it is given the files that could not be read, and only those.
+    """
+
+    unreadable: ClassVar[bool] = False
+
+    def check(self, file: FileModel, context: Context, options: Any) -> Iterator[Finding]:
+        """Yield the findings of `file`; it also runs when other files are broken."""
+        raise NotImplementedError(self.code)
+
+
+class ProjectRule(Rule):
+    """Judges the joined files: entry names, calls, launch paths."""
+
+    def check(self, project: Project, context: Context, options: Any) -> Iterator[Finding]:
+        """Yield the findings of the whole project, for whichever file."""
+        raise NotImplementedError(self.code)
+
+
+class TreeRule(Rule):
+    """Judges a kernel tree: its layers, shadows and manifests."""
+
+    def check(self, tree: KernelTree, context: Context, options: Any) -> Iterator[Finding]:
+        """Yield the findings of one tree (a run may hold several)."""
+        raise NotImplementedError(self.code)
+
+
+class CompileRule(Rule):
+    """Judges what nvcc and ptxas said of one source file, for all its archs."""
+
+    def check(self, compiled: CompiledFile, context: Context, options: Any) -> Iterator[Finding]:
+        """Yield the findings of one compiled file."""
+        raise NotImplementedError(self.code)
+
+
+class SuppressionRule(Rule):
+    """Judges the suppressions of one file, after every other rule has run."""
+
+    def check(self, file: FileSuppressions) -> Iterator[Finding]:
+        """Yield the findings on the suppressions of `file`."""
+        raise NotImplementedError(self.code)
+
+
+def fill(template: str, arguments: Sequence[str]) -> str:
+    """Put `arguments` into the placeholders of a SARIF message template.
+
+    Single pass, so that braces inside an argument stay as they are; `{{` and
+    `}}` stand for literal braces (SARIF 2.1.0, 3.11.5).
+    """
+    pieces: list[str] = []
+    at = 0
+    while at < len(template):
+        char = template[at]
+        if template[at : at + 2] in ("{{", "}}"):
+            pieces.append(char)
+            at += 2
+        elif char == "{":
+            close = template.index("}", at)
+            pieces.append(arguments[int(template[at + 1 : close])])
+            at = close + 1
+        else:
+            pieces.append(char)
+            at += 1
+    return "".join(pieces)

@@ -1,0 +1,299 @@
+"""One run, from the paths on the command line to a finished `Run`.
+
+The order of the stages and what each hands to the next; the work is theirs.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from cudalint.context import Context
+from cudalint.discovery.arguments import discover, read_context
+from cudalint.discovery.kinds import is_source
+from cudalint.extraction import Extraction, extract
+from cudalint.finding import Level
+from cudalint.judging import Judge, Selection
+from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
+from cudalint.project import Project
+from cudalint.registry import all_rules
+from cudalint.rule import CompileRule
+from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
+from cudalint.settings.check import check_selectors, rule_options
+from cudalint.settings.load import load_settings
+from cudalint.settings.model import Settings
+from cudalint.settings.select import (
+    Overrides,
+    PerFileIgnores,
+    level_in_force,
+    selected_rules,
+)
+from cudalint.source import SourceFile
+from cudalint.suppress import judge
+from cudalint.syntax.model import FileModel
+
+if TYPE_CHECKING:
+    from cudalint.compile.model import CompiledFile
+    from cudalint.rule import Rule
+    from cudalint.tree.model import KernelTree
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What one run shall do, as the command line says it.
+
+    `paths` are relative to `cwd`, which is absolute. `config` names a settings
+    file, `isolated` means none. `preview` and `compile` beat the settings when
+    they are not None; `exclude` adds to them. `cache` is the cache's folder,
+    None for no cache. `strict` makes notes fail the run, `exit_zero` nothing.
+    """
+
+    paths: tuple[str, ...]
+    cwd: Path
+    config: str | None = None
+    isolated: bool = False
+    overrides: Overrides = Overrides()
+    preview: bool | None = None
+    compile: Literal["auto", "always", "never"] | None = None
+    exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    jobs: int = 1
+    cache: Path | None = None
+    strict: bool = False
+    exit_zero: bool = False
+
+
+def run(request: Request) -> Run:
+    """Lint. Raises SettingsError and PluginError; all else is told in the Run."""
+    loaded = load_settings(
+        request.paths, request.cwd, config=request.config, isolated=request.isolated
+    )
+    settings = _with_overrides(loaded.settings, request)
+    every = all_rules(settings.plugins)
+    check_selectors(loaded, request.overrides, every)
+    options = rule_options(settings, loaded.origin, every)
+    selected = selected_rules(every, settings, request.overrides)
+    selection = Selection(selected, options, PerFileIgnores(settings, every))
+    return _Stages(request, settings, loaded.root, every, selection).run()
+
+
+def _with_overrides(settings: Settings, request: Request) -> Settings:
+    return msgspec.structs.replace(
+        settings,
+        preview=settings.preview if request.preview is None else request.preview,
+        compile=request.compile or settings.compile,
+        extend_exclude=(*settings.extend_exclude, *request.exclude),
+    )
+
+
+class _Stages:
+    """The stages of one run, each a method, in the order in which `run` calls them."""
+
+    def __init__(
+        self,
+        request: Request,
+        settings: Settings,
+        root: Path,
+        every: Sequence[type[Rule]],
+        selection: Selection,
+    ) -> None:
+        self._request = request
+        self._settings = settings
+        self._root = root
+        self._every = every
+        self._selection = selection
+        self._notifications: list[Notification] = []
+        self._skips: list[Skip] = []
+
+    def run(self) -> Run:
+        """All of it."""
+        sources, trees = self._read()
+        models = self._models(sources)
+        context = self._context(sources, models, trees)
+        judging = Judge(self._selection, context)
+        unreadable = [FileModel(path, 0) for path, file in sources.items() if file.problem]
+        judging.files(models, unreadable)
+        judging.project()
+        judging.trees()
+        compiled = self._compile(sources, trees)
+        judging.compiled(compiled or ())
+        self._notifications += judging.notifications
+        return self._finish(sources, models, judging, compiled)
+
+    def _read(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
+        """The files asked for, the trees they lie in, and the rest of those trees."""
+        from cudalint.tree.read import read_trees, tree_files
+
+        root, cwd = str(self._root), str(self._request.cwd)
+        force = self._request.force_exclude
+        found = discover(self._request.paths, root, cwd, self._settings, force_exclude=force)
+        self._notifications += found.notifications
+        folders = sorted({posixpath.dirname(path) for path in found.sources})
+        trees = read_trees(self._root, folders)
+        context = read_context(tree_files(trees), root, self._settings, found.sources)
+        return dict(sorted((found.sources | context).items())), trees
+
+    def _models(self, sources: dict[str, SourceFile]) -> dict[str, FileModel]:
+        from cudalint.cache import ModelCache
+
+        cache = ModelCache(self._request.cache) if self._request.cache else None
+        files = [file for path, file in sources.items() if is_source(path)]
+        extraction: Extraction = extract(files, cache, self._request.jobs)
+        self._notifications += extraction.notifications
+        if cache:
+            cache.prune()
+            if cache.failure:
+                self._notifications.append(
+                    Notification("cache-unusable", Level.WARNING, cache.failure)
+                )
+        return extraction.models
+
+    def _context(
+        self,
+        sources: dict[str, SourceFile],
+        models: dict[str, FileModel],
+        trees: tuple[KernelTree, ...],
+    ) -> Context:
+        return Context(self._settings, sources, Project(models, trees, self._settings), trees)
+
+    def _compile(
+        self, sources: dict[str, SourceFile], trees: tuple[KernelTree, ...]
+    ) -> tuple[CompiledFile, ...] | None:
+        """What nvcc said of each file; None when no rule asks for it, or it was skipped."""
+        if not self._selection.of_kind(CompileRule):
+            return None
+        if self._settings.compile == "never":
+            self._skips.append(Skip("CU5", "--compile never"))
+            return None
+        from cudalint.compile.plan import plan
+        from cudalint.compile.stage import compile_files, find_toolchains
+
+        paths = (path for path, file in sources.items() if file.requested and not file.problem)
+        requests = plan(paths, self._root, trees, self._settings)
+        if not requests:
+            return ()
+        toolchains = find_toolchains()
+        if not toolchains.found:
+            self._no_nvcc(toolchains.problems)
+            return None
+        warnings: list[str] = []
+        compiled = compile_files(
+            requests,
+            toolchains,
+            self._request.jobs,
+            self._settings.compile_timeout,
+            self._request.cache,
+            warn=warnings.append,
+        )
+        self._notifications += (
+            Notification("cache-unusable", Level.WARNING, warning) for warning in warnings
+        )
+        return tuple(compiled)
+
+    def _no_nvcc(self, problems: Sequence[str]) -> None:
+        """Say that nothing was compiled; an error only where compiling was demanded."""
+        why = "; ".join(problems) or "no nvcc"
+        self._skips.append(Skip("CU5", why))
+        if self._settings.compile == "always":
+            message = f"--compile always, but there is no usable nvcc: {why}"
+            self._notifications.append(Notification("no-nvcc", Level.ERROR, message))
+
+    def _finish(
+        self,
+        sources: dict[str, SourceFile],
+        models: dict[str, FileModel],
+        judging: Judge,
+        compiled: Sequence[CompiledFile] | None,
+    ) -> Run:
+        """Suppressions, levels, order, counts and exit code."""
+        codes = {rule.code for rule in self._selection.rules}
+        of_compiling = {rule.code for rule in self._selection.of_kind(CompileRule)}
+        was_compiled = {file.path for file in compiled or ()}
+
+        def ran(code: str, path: str) -> bool:
+            if code not in codes or code in self._selection.ignores.ignored(path):
+                return False
+            return path in was_compiled if code in of_compiling else path in sources
+
+        judgement = judge(
+            sources,
+            models,
+            distinct(judging.findings, models),
+            judging.suppression_rules(),
+            ran,
+            {rule.code: rule.name for rule in self._every},
+        )
+        rules = tuple(
+            RuleInForce(
+                rule,
+                level_in_force(rule, self._settings),
+                compiled is not None or rule.code not in of_compiling,
+            )
+            for rule in self._selection.rules
+        )
+        shown = [f for f in judgement.kept if _is_requested(f.span.path, sources)]
+        silenced = [s for s in judgement.suppressed if _is_requested(s.finding.span.path, sources)]
+        findings = ordered(in_force(shown, rules))
+        levels = in_force((one.finding for one in silenced), rules)
+        suppressed = ordered_suppressed(
+            msgspec.structs.replace(one, finding=finding)
+            for one, finding in zip(silenced, levels, strict=True)
+        )
+        requested = [model for path, model in models.items() if sources[path].requested]
+        self._notifications += _not_understood(requested, sources)
+        strict, exit_zero = self._request.strict, self._request.exit_zero
+        code = exit_code(findings, self._notifications, strict=strict, exit_zero=exit_zero)
+        return Run(
+            root=str(self._root),
+            settings=self._settings,
+            rules=rules,
+            findings=findings,
+            suppressed=suppressed,
+            sources=sources,
+            counts=_counts(requested),
+            skips=tuple(self._skips),
+            notifications=tuple(self._notifications),
+            exit_code=code,
+            models=models,
+        )
+
+
+def _is_requested(path: str, sources: dict[str, SourceFile]) -> bool:
+    return path in sources and sources[path].requested
+
+
+def _counts(models: Iterable[FileModel]) -> Counts:
+    """The files and the kernels defined in them; a macro's kernels count where it is used."""
+    files = kernels = 0
+    for model in models:
+        files += 1
+        kernels += sum(
+            kernel.kind == "definition" and not (kernel.via_macro and kernel.use is None)
+            for kernel in model.kernels
+        )
+    return Counts(files, kernels)
+
+
+def _not_understood(
+    models: Iterable[FileModel], sources: dict[str, SourceFile]
+) -> list[Notification]:
+    """One notification for all the regions that the parser could not read and no rule reports."""
+    from cudalint.lines import LineIndex
+
+    places = []
+    paths = set()
+    for model in models:
+        regions = [region.span for region in model.broken if not region.matters]
+        if regions:
+            paths.add(model.path)
+            lines = LineIndex(sources[model.path].data)
+            places += [f"{model.path}:{lines.line_of(region.start)}" for region in regions]
+    if not places:
+        return []
+    regions_text = "1 region" if len(places) == 1 else f"{len(places)} regions"
+    files_text = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    message = f"{regions_text} in {files_text} not understood"
+    return [Notification("regions-not-understood", Level.NOTE, message, None, "\n".join(places))]
