@@ -1,0 +1,90 @@
+"""What one SM of each arch holds: threads, registers, shared memory, blocks.
+
+Sources: the table "Technical Specifications per Compute Capability" of NVIDIA's
+CUDA C++ Programming Guide, and for blocks per SM, shared memory configurations
+and allocation units `cuda_occupancy.h` of the CUDA toolkit. The tests hold the
+table to that header and to ptxas. What a kernel uses is no business of this file.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+WARP = 32
+THREADS_PER_BLOCK = 1024
+REGISTERS_PER_THREAD = 255
+STATIC_SHARED_PER_BLOCK = 48 * 1024
+
+_ARCH = re.compile(r"(?:sm|compute)_(\d+)[af]?")
+_SUBPARTITIONS = 4
+_REGISTER_UNIT = 256
+"""Registers are given to warps in portions of this many."""
+
+
+class ArchLimits(msgspec.Struct, frozen=True):
+    """The limits of one arch; sizes in bytes, `per_sm` and per block as the names say.
+
+    `shared_per_block` is the most that a block may opt in to;
+    `shared_reserved` what the driver takes for each block on top of its own.
+    """
+
+    threads_per_sm: int
+    blocks_per_sm: int
+    shared_per_sm: int
+    shared_per_block: int
+    registers_per_sm: int = 65536
+    shared_reserved: int = 1024
+    shared_unit: int = 128
+
+    def register_ceiling(self, threads: int, blocks: int = 1) -> int:
+        """The most registers a thread may use for `blocks` blocks of `threads` on one SM.
+
+        0 when even the smallest portion is too much. Warps are spread over the
+        SM's four partitions, each with a quarter of the registers.
+        """
+        warps = -(-threads // WARP) * blocks
+        per_partition = -(-warps // _SUBPARTITIONS)
+        portion = self.registers_per_sm // _SUBPARTITIONS // per_partition
+        per_thread = portion // _REGISTER_UNIT * _REGISTER_UNIT // WARP
+        return min(per_thread, REGISTERS_PER_THREAD)
+
+
+def _kib(threads: int, blocks: int, per_sm: int, per_block: int) -> ArchLimits:
+    return ArchLimits(threads, blocks, per_sm * 1024, per_block * 1024)
+
+
+_LIMITS = {
+    75: ArchLimits(1024, 16, 64 * 1024, 64 * 1024, shared_reserved=0, shared_unit=256),
+    80: _kib(2048, 32, 164, 163),
+    86: _kib(1536, 16, 100, 99),
+    87: _kib(1536, 16, 164, 163),
+    88: _kib(1536, 16, 100, 99),
+    89: _kib(1536, 24, 100, 99),
+    90: _kib(2048, 32, 228, 227),
+    100: _kib(2048, 32, 228, 227),
+    103: _kib(2048, 32, 228, 227),
+    110: _kib(1536, 24, 228, 227),
+    120: _kib(1536, 24, 100, 99),
+    121: _kib(1536, 24, 100, 99),
+}
+
+ARCHS = tuple(f"sm_{number}" for number in _LIMITS)
+"""The archs of the table, oldest first."""
+
+
+def arch_number(arch: str) -> int:
+    """The number in `sm_90a`: 90. It is 0 for what is no arch."""
+    match = _ARCH.fullmatch(arch)
+    return int(match.group(1)) if match else 0
+
+
+def arch_limits(arch: str) -> ArchLimits | None:
+    """The limits of `sm_90`, `sm_121f`, …; None for an arch that the table lacks."""
+    return _LIMITS.get(arch_number(arch))
+
+
+def arch_order(arch: str) -> tuple[int, str]:
+    """A sort key that puts `sm_90` before `sm_121`."""
+    return arch_number(arch), arch

@@ -1,0 +1,102 @@
+"""The command line of one compile, and what may never stand in it.
+
+nvcc builds shell command lines out of its arguments, between double quotes: a
+file called `$(command).cu` would run the command. So a path is passed only when
+each of its characters is known to be harmless, and a flag only when it is on the
+allow-list of `cudalint.tree.flags`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from cudalint.compile.request import CompileRequest
+from cudalint.tree.flags import parse_flags
+
+_OUTPUT = "out.cubin"
+_LISTING = "out.d"
+_ARCH = re.compile(r"sm_\d+[af]?")
+_UNSAFE_IN_PATH = re.compile(r"[\x00-\x1f\x7f!\"$&'*,;<>?\\^`|]")
+_UNSAFE_IN_FLAG = re.compile(r"[\x00-\x1f\x7f$\\`]")
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a request is not passed to nvcc, in one line."""
+
+    why: str
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command, less the program; it runs in `folder`, and writes there alone.
+
+    `settings` and `includes` are those of the `arguments` that shape the result.
+    """
+
+    arguments: tuple[str, ...]
+    folder: Path
+    settings: tuple[str, ...]
+    includes: tuple[str, ...]
+
+    @property
+    def output(self) -> Path:
+        """The cubin, when there is one."""
+        return self.folder / _OUTPUT
+
+    @property
+    def listing(self) -> Path:
+        """The dependency file, when there is one."""
+        return self.folder / _LISTING
+
+    def ptx(self) -> list[Path]:
+        """The PTX that was kept."""
+        return sorted(self.folder.glob("*.ptx"))
+
+
+def build_command(request: CompileRequest, folder: Path) -> Command | Refusal:
+    """The command that compiles `request` into the empty `folder`.
+
+    Everything that nvcc leaves behind (cubin, PTX, dependency file) is in `folder`.
+    """
+    if request.arch is not None and not _ARCH.fullmatch(request.arch):
+        return Refusal(f"{request.arch} is no arch that nvcc makes machine code for")
+    root = Path(request.root)
+    source = root / request.path
+    includes = [str(root / path) for path in request.include_paths]
+    flags: list[str] = []
+    for flag in parse_flags(request.flags):
+        if not flag.problem:
+            flags += flag.arguments
+            includes += [str(root / path) for path in flag.includes]
+    for path in (str(source), str(folder), *includes):
+        if unsafe := _UNSAFE_IN_PATH.search(path):
+            return Refusal(f"a path holds {unsafe.group()!r}, which nvcc doesn't take literally")
+    for flag_text in flags:
+        if unsafe := _UNSAFE_IN_FLAG.search(flag_text):
+            return Refusal(f"a flag holds {unsafe.group()!r}, which nvcc hands to a shell")
+    settings = (
+        *(() if request.arch is None else (f"-arch={request.arch}",)),
+        "-cubin",
+        "-lineinfo",
+        "-Xptxas",
+        "-v",
+        "-Wno-deprecated-gpu-targets",
+        *flags,
+    )
+    folders = tuple(dict.fromkeys(includes))
+    arguments = (
+        *settings,
+        *(f"-I{path}" for path in folders),
+        "--keep",
+        "--keep-dir",
+        str(folder),
+        "-MD",
+        "-MF",
+        str(folder / _LISTING),
+        "-o",
+        str(folder / _OUTPUT),
+        str(source),
+    )
+    return Command(arguments, folder, settings, folders)

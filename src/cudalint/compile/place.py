@@ -1,0 +1,98 @@
+"""From where a tool says something is to a place in the project.
+
+Paths become relative to the project root; a column is worked out from the line
+that nvcc's front end repeats, which has macros expanded and comments blanked.
+What was said is read by `cudalint.compile.frontend` and `cudalint.compile.ptxas`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+
+from cudalint.compile.frontend import Complaint, Place
+from cudalint.compile.model import Diagnostic
+from cudalint.compile.ptx import LineTable
+
+_WORD = re.compile(r"\w+|\S")
+
+
+def relative_path(path: str, root: Path) -> str:
+    """`path` relative to `root`, POSIX; "" for one that lies outside or is relative."""
+    if not posixpath.isabs(path):
+        return ""
+    inside = posixpath.relpath(posixpath.normpath(path), root)
+    return "" if inside == ".." or inside.startswith("../") else inside
+
+
+class Placer:
+    """Places what was said of one compile; source lines are read once, and only when needed."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lines: dict[str, list[bytes]] = {}
+
+    def complaint(self, complaint: Complaint) -> Diagnostic:
+        """A message of nvcc or the host compiler as a diagnostic.
+
+        One about a file outside the project is placed where the project
+        instantiates what it complains of, if it says so.
+        """
+        first, *others = [Place(complaint.path, complaint.line), *complaint.context]
+        path, line, column, text = relative_path(first.path, self._root), first.line, 0, ""
+        if path:
+            column = self._column(path, complaint)
+        elif complaint.path:
+            text = f" (in {posixpath.basename(complaint.path)}, line {complaint.line})"
+            places = ((relative_path(place.path, self._root), place.line) for place in others)
+            path, line = next(((inside, at) for inside, at in places if inside), ("", 0))
+        return Diagnostic(
+            severity=complaint.severity,
+            text=complaint.text + text,
+            path=path,
+            line=line if path else 0,
+            column=column,
+            number=complaint.number,
+        )
+
+    def ptxas(self, diagnostic: Diagnostic, lines: LineTable) -> Diagnostic:
+        """A message of ptxas about a line of PTX, moved to the source of that line."""
+        source = lines.source(diagnostic.line) if diagnostic.line else None
+        path = relative_path(source.path, self._root) if source else ""
+        return Diagnostic(
+            severity=diagnostic.severity,
+            text=diagnostic.text,
+            path=path,
+            line=source.line if source and path else 0,
+            column=source.column if source and path else 0,
+            function=diagnostic.function,
+            number=diagnostic.number,
+        )
+
+    def _column(self, path: str, complaint: Complaint) -> int:
+        """The 1-based byte column of a complaint in its line on disk, 0 when unsure."""
+        line = self._line(path, complaint.line)
+        if complaint.column:
+            return complaint.column if complaint.column <= len(line) else 0
+        if not 0 <= complaint.caret < len(complaint.echo):
+            return 0
+        word = _WORD.match(complaint.echo, complaint.caret)
+        if word is None:
+            return 0
+        echoed = [m.start() for m in _WORD.finditer(complaint.echo) if m[0] == word[0]]
+        text = line.decode("utf-8", "surrogateescape")
+        written = [m.start() for m in _WORD.finditer(text) if m[0] == word[0]]
+        if len(echoed) != len(written) or word.start() not in echoed:
+            return 0
+        before = text[: written[echoed.index(word.start())]]
+        return len(before.encode("utf-8", "surrogateescape")) + 1
+
+    def _line(self, path: str, line: int) -> bytes:
+        if path not in self._lines:
+            try:
+                self._lines[path] = (self._root / path).read_bytes().split(b"\n")
+            except OSError:
+                self._lines[path] = []
+        lines = self._lines[path]
+        return lines[line - 1] if 0 < line <= len(lines) else b""

@@ -1,0 +1,77 @@
+"""What the PTX between nvcc's front end and ptxas tells: launch bounds, source lines.
+
+A pure function of text. ptxas' own words are read by `cudalint.compile.ptxas`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+import msgspec
+
+_ENTRY = re.compile(
+    r"^[ \t]*(?:\.visible |\.weak )?\.entry\s+([\w$.]+)\s*(?:\([^()]*\))?([^{;]*)[{;]",
+    re.MULTILINE,
+)
+_MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
+_MIN_BLOCKS = re.compile(r"\.minnctapersm\s+(\d+)")
+_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
+
+
+class EntryBounds(msgspec.Struct, frozen=True):
+    """The launch bounds of one entry; None for what it does not say."""
+
+    max_threads: int | None
+    min_blocks: int | None
+
+
+class SourceLine(msgspec.Struct, frozen=True):
+    """A place in a source file as the PTX names it; 1-based."""
+
+    path: str
+    line: int
+    column: int
+
+
+def read_bounds(text: str) -> dict[str, EntryBounds]:
+    """The launch bounds of every entry, by symbol."""
+    found: dict[str, EntryBounds] = {}
+    for match in _ENTRY.finditer(text):
+        threads = _MAX_THREADS.search(match.group(2))
+        blocks = _MIN_BLOCKS.search(match.group(2))
+        count = None
+        if threads:
+            x, y, z = (int(size or 1) for size in threads.groups())
+            count = x * y * z
+        found[match.group(1)] = EntryBounds(count, int(blocks.group(1)) if blocks else None)
+    return found
+
+
+class LineTable:
+    """Maps lines of a PTX text to the source lines that they come from."""
+
+    def __init__(self, text: str) -> None:
+        self._files = {int(number): path for number, path in _FILE.findall(text)}
+        self._at: list[int] = []
+        self._places: list[tuple[int, int, int]] = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if match := _LOC.match(line):
+                file, row, column = (int(group) for group in match.groups())
+                self._at.append(number)
+                self._places.append((file, row, column))
+            elif line.startswith("}"):
+                self._at.append(number + 1)
+                self._places.append((0, 0, 0))
+
+    def source(self, line: int) -> SourceLine | None:
+        """The source of the PTX's `line`; None outside functions or with no line information."""
+        index = bisect_right(self._at, line) - 1
+        if index < 0:
+            return None
+        file, row, column = self._places[index]
+        path = self._files.get(file)
+        if path is None or row == 0:
+            return None
+        return SourceLine(path, row, column)

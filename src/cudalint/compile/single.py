@@ -1,0 +1,102 @@
+"""One compile: from a request to a Compilation, by way of the kept results.
+
+The command line is `cudalint.compile.command`, running it
+`cudalint.compile.process`, reading what comes out `cudalint.compile.leavings`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from cudalint.compile.command import Command, Refusal, build_command
+from cudalint.compile.environment import clean_environment
+from cudalint.compile.key import result_key
+from cudalint.compile.leavings import Leavings
+from cudalint.compile.model import Compilation
+from cudalint.compile.process import Outcome, Processes
+from cudalint.compile.request import CompileRequest
+from cudalint.compile.store import Store
+from cudalint.compile.toolchain import Toolchain, Toolchains
+
+
+class Compiler:
+    """What all compiles of one run share. `compile` may be called from several threads.
+
+    `stores` has one for each project root, none at all without a cache.
+    """
+
+    def __init__(
+        self,
+        toolchains: Toolchains,
+        processes: Processes,
+        timeout: float,
+        scratch: Path,
+        stores: Mapping[str, Store],
+        environment: Mapping[str, str],
+    ) -> None:
+        self._toolchains = toolchains
+        self._processes = processes
+        self._timeout = timeout
+        self._scratch = scratch
+        self._stores = stores
+        self._environment = environment
+
+    def compile(self, request: CompileRequest) -> Compilation:
+        """Compile one request, or find its result; what goes wrong is the result's `failure`."""
+        toolchain = self._toolchains.choose(request.arch)
+        if toolchain is None:
+            versions = ", ".join(found.version for found in self._toolchains.found) or "none"
+            return _failed(request, f"no nvcc knows {request.arch} (found: {versions})")
+        try:
+            with TemporaryDirectory(dir=self._scratch, ignore_cleanup_errors=True) as folder:
+                command = build_command(request, Path(folder))
+                if isinstance(command, Refusal):
+                    return _failed(request, command.why)
+                return self._kept_or_run(request, toolchain, command)
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            return _failed(request, f"nvcc can't be run ({error.strerror or error}{where})")
+
+    def _kept_or_run(
+        self, request: CompileRequest, toolchain: Toolchain, command: Command
+    ) -> Compilation:
+        store = self._stores.get(request.root)
+        if store is None:
+            return self._run(request, toolchain, command).compilation()
+        key = result_key(request, toolchain, command, self._environment)
+        kept = store.find(key)
+        if kept is not None:
+            return msgspec.structs.replace(kept, targets=request.targets)
+        started = time.time()
+        leavings = self._run(request, toolchain, command)
+        result = leavings.compilation()
+        if not result.failure:
+            unnamed = msgspec.structs.replace(result, targets=())
+            store.keep(key, leavings.reading(started), unnamed)
+        return result
+
+    def _run(self, request: CompileRequest, toolchain: Toolchain, command: Command) -> Leavings:
+        environment = clean_environment(self._environment, command.folder)
+
+        def run(*words: str) -> Outcome:
+            return self._processes.run(
+                words, timeout=self._timeout, folder=command.folder, environment=environment
+            )
+
+        def disassemble(cubin: Path) -> str:
+            if toolchain.nvdisasm is None:
+                return ""
+            outcome = run(toolchain.nvdisasm, "-g", "-c", str(cubin))
+            return outcome.output if outcome.ok else ""
+
+        outcome = run(toolchain.nvcc, *command.arguments)
+        return Leavings(request, toolchain, command, outcome, self._timeout, disassemble)
+
+
+def _failed(request: CompileRequest, failure: str) -> Compilation:
+    return Compilation(request.arch or "", request.targets, failure=failure)
