@@ -28,6 +28,8 @@ class Timer:
     def medians(self, calls: Sequence[Callable[[], object]]) -> list[float]:
         """The median time of each call in microseconds, taken in turns within each round."""
         times: list[list[float]] = [[] for _ in calls]
+        # The case's tensors were filled on another stream.
+        torch.cuda.synchronize()
         with torch.cuda.stream(self._stream):
             for call in calls:
                 for _ in range(WARMUPS):

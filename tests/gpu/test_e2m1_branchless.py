@@ -54,8 +54,8 @@ def test_e2m1_quantisation(engine: Engine, n: int, inv_global: float) -> None:
     amax = groups.abs().amax(-1)
     wanted = (amax / device_scalar(6.0) * inv_global).clamp(max=448.0).to(torch.float8_e4m3fn)
     assert_equal(scales, wanted)
-    step = wanted.float() / device_scalar(inv_global)
-    assert_equal(unpack(packed), nearest_code(groups / step[:, None]).flatten())
+    inverse = device_scalar(inv_global) / wanted.float()
+    assert_equal(unpack(packed), nearest_code(groups * inverse[:, None]).flatten())
 
 
 def test_e2m1_every_tie_and_its_neighbours(engine: Engine) -> None:

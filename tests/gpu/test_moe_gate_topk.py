@@ -31,7 +31,7 @@ def choose(engine: Engine, leaf: str, logits: Tensor) -> tuple[Tensor, Tensor]:
 def test_moe_gate_topk(engine: Engine, leaf: str, experts: int, tokens: int) -> None:
     logits = randn(tokens, experts, scale=2.0)
     weights, chosen = choose(engine, leaf, logits)
-    order = logits.float().sort(-1, descending=True, stable=True)
+    order = logits.float().sort(dim=-1, descending=True, stable=True)
     assert_equal(chosen, order.indices[:, :TOP_K].int())
     dense = logits.double().softmax(-1).gather(-1, chosen.long())
     wanted = dense / dense.sum(-1, keepdim=True)

@@ -9,13 +9,13 @@
 //            out: int32 [rows].
 // Alignment  logits 16 bytes; row_stride a multiple of 8; vocab is any length >= 1.
 // Tolerance  exact.
-// Launch     grid (rows), block (1024), no dynamic shared memory.
+// Launch     grid (rows), block (768), no dynamic shared memory.
 
 #include "bf16x8.cuh"
 #include "reduce.cuh"
 #include "sort_key.cuh"
 
-constexpr int kThreads = 1024;
+constexpr int kThreads = 768;
 constexpr int kWarps = kThreads / kWarpSize;
 // 16-byte loads that a thread has in flight.
 constexpr int kUnroll = 4;
@@ -26,20 +26,23 @@ __device__ __forceinline__ unsigned long long candidate(unsigned key, unsigned p
   return (static_cast<unsigned long long>(key) << 32) | ~position;
 }
 
-// Visits the two values of a 32-bit word in order. Positions ascend within a thread, so a strict
-// comparison keeps the first of equals.
-__device__ __forceinline__ void visit(unsigned word, unsigned position, unsigned& best_key,
-                                      unsigned& best_position) {
-  const unsigned low = sort_key(word & 0xffffu);
-  const unsigned high = sort_key(word >> 16);
-  if (low > best_key) {
-    best_key = low;
-    best_position = position;
+// The greatest of eight values, a NaN if there is one.
+__device__ __forceinline__ bf16 greatest_of(uint4 raw) {
+  const __nv_bfloat162* pairs = reinterpret_cast<const __nv_bfloat162*>(&raw);
+  const __nv_bfloat162 best =
+      __hmax2_nan(__hmax2_nan(pairs[0], pairs[1]), __hmax2_nan(pairs[2], pairs[3]));
+  return __hmax_nan(best.x, best.y);
+}
+
+// The first of eight values, starting at `position`, whose key is `key`.
+__device__ __forceinline__ unsigned first_with_key(uint4 raw, unsigned key, unsigned position) {
+  const unsigned words[kVec / 2] = {raw.x, raw.y, raw.z, raw.w};
+  unsigned found = position;
+#pragma unroll
+  for (int j = kVec - 1; j >= 0; --j) {
+    found = sort_key(words[j / 2] >> (j % 2 * 16) & 0xffffu) == key ? position + j : found;
   }
-  if (high > best_key) {
-    best_key = high;
-    best_position = position + 1;
-  }
+  return found;
 }
 
 __device__ __forceinline__ unsigned long long warp_best(unsigned long long best) {
@@ -50,7 +53,7 @@ __device__ __forceinline__ unsigned long long warp_best(unsigned long long best)
   return best;
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     argmax_bf16(int* __restrict__ out, const bf16* __restrict__ logits, int rows, int vocab,
                 int row_stride) {
   // [warp], each warp's best candidate.
@@ -63,6 +66,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const bf16* line = logits + static_cast<size_t>(row) * row_stride;
   const int whole = vocab / kVec;
 
+  // Only the vector with the thread's greatest value is remembered, and its place is looked for at
+  // the end. Positions ascend within a thread, so a strict comparison keeps the first of equals.
   // Every real key exceeds 0, and a row has at least one value.
   unsigned best_key = 0;
   unsigned best_position = 0;
@@ -75,12 +80,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
 #pragma unroll
     for (int i = 0; i < kUnroll; ++i) {
-      const unsigned position = (v + i * kThreads) * kVec;
-      visit(raw[i].x, position, best_key, best_position);
-      visit(raw[i].y, position + 2, best_key, best_position);
-      visit(raw[i].z, position + 4, best_key, best_position);
-      visit(raw[i].w, position + 6, best_key, best_position);
+      const unsigned key = sort_key(__bfloat16_as_ushort(greatest_of(raw[i])));
+      if (key > best_key) {
+        best_key = key;
+        best_position = (v + i * kThreads) * kVec;
+      }
     }
+  }
+  if (best_key != 0) {
+    best_position = first_with_key(load_bf16x8(line + best_position), best_key, best_position);
   }
   const int tail = whole * kVec + threadIdx.x;
   if (tail < vocab) {
@@ -97,7 +105,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   }
   __syncthreads();
   if (threadIdx.x < kWarpSize) {
-    const unsigned long long best = warp_best(warp_bests[threadIdx.x]);
+    const unsigned long long best =
+        warp_best(threadIdx.x < kWarps ? warp_bests[threadIdx.x] : 0ull);
     if (threadIdx.x == 0) {
       out[row] = static_cast<int>(~static_cast<unsigned>(best));
     }

@@ -11,7 +11,7 @@
 //            all of a channel's state. Zeros in state_in start a sequence.
 // Alignment  all pointers 16 bytes; channels a multiple of 8; seq >= 1.
 // Tolerance  fp32 arithmetic, one rounding to bf16: rel 1e-2, abs 1e-3 where the taps cancel.
-// Launch     grid (ceil_div(channels, 1024), ceil_div(seq, 16), batch), block (128),
+// Launch     grid (ceil_div(channels, 1024), ceil_div(seq, 8), batch), block (128),
 //            no dynamic shared memory.
 
 #include "bf16x8.cuh"
@@ -20,12 +20,9 @@
 constexpr int kWidth = 4;
 constexpr int kHistory = kWidth - 1;
 constexpr int kThreads = 128;
-// Tokens of one thread: the three-token halo is re-read once per kTokens, mostly from L2.
-constexpr int kTokens = 16;
-// Tokens whose loads are in flight together.
-constexpr int kBatch = 4;
-
-static_assert(kTokens % kBatch == 0 && kBatch >= kHistory, "the window advances by whole batches");
+// Tokens of one thread, all of whose loads are in flight together. The three tokens before them
+// are another thread's too and come from L2 the second time.
+constexpr int kTokens = 8;
 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     causal_conv1d(bf16* __restrict__ out, bf16* state_out, const bf16* __restrict__ x,
@@ -45,11 +42,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
                   : load_bf16x8(state_in + (history + t + kHistory) * channels + c);
   };
 
-  // window[0..2] are the three tokens before the batch, the rest is the batch itself.
-  uint4 window[kHistory + kBatch];
+  // The three tokens before this thread's own, then its own.
+  uint4 window[kHistory + kTokens];
 #pragma unroll
-  for (int j = 0; j < kHistory; ++j) {
-    window[j] = load_token(begin - kHistory + j);
+  for (int j = 0; j < kHistory + kTokens; ++j) {
+    const int t = begin - kHistory + j;
+    if (t < seq) {
+      window[j] = load_token(t);
+    }
   }
 
   float w[kWidth][kVec];
@@ -66,14 +66,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   }
   const uint4 bias_bits = load_bf16x8(bias + c);
 
-  for (int t = begin; t < begin + kTokens && t < seq; t += kBatch) {
 #pragma unroll
-    for (int i = 0; i < kBatch; ++i) {
-      // Past the end, the last token again: its result is never stored.
-      window[kHistory + i] = load_token(t + i < seq ? t + i : seq - 1);
-    }
-#pragma unroll
-    for (int i = 0; i < kBatch; ++i) {
+  for (int i = 0; i < kTokens; ++i) {
+    if (begin + i < seq) {
       float sum[kVec];
       unpack_bf16x8(bias_bits, sum);
 #pragma unroll
@@ -89,13 +84,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       for (int e = 0; e < kVec; ++e) {
         sum[e] = silu(sum[e]);
       }
-      if (t + i < seq) {
-        store_bf16x8(out + (sequence + t + i) * channels + c, pack_bf16x8(sum));
-      }
-    }
-#pragma unroll
-    for (int j = 0; j < kHistory; ++j) {
-      window[j] = window[kBatch + j];
+      store_bf16x8(out + (sequence + begin + i) * channels + c, pack_bf16x8(sum));
     }
   }
 

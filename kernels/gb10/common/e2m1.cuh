@@ -7,27 +7,22 @@
 constexpr float kE2m1Max = 6.0f;
 
 // Rounds to nearest, ties to the even code, saturating at 6; a NaN becomes +6, which is what the
-// hardware's satfinite conversion gives. Each comparison with a midpoint adds one to the code, so
-// there is no branch. A tie goes up exactly where the upper code is even, and the comparisons are
-// negated so that a NaN passes them all.
+// hardware's satfinite conversion gives. There is no branch:
+//   from 1 up     magnitudes are fp32 cut to one mantissa bit: the upper bits of the fp32, rounded
+//                 by an integer add that carries into the exponent, are the code plus a bias
+//   below 1       magnitudes are multiples of 0.5, the ulp of 2^22: adding that number rounds
 __device__ __forceinline__ unsigned e2m1_from_float(float v) {
-  const float a = fabsf(v);
-  unsigned code = !(a <= 0.25f);
-  code += !(a < 0.75f);
-  code += !(a <= 1.25f);
-  code += !(a < 1.75f);
-  code += !(a <= 2.5f);
-  code += !(a < 3.5f);
-  code += !(a <= 5.0f);
-  const unsigned sign = a <= __int_as_float(0x7f800000) ? __float_as_uint(v) >> 31 : 0u;
-  return code | sign << 3;
-}
-
-// Exact. Magnitudes from code 2 up are fp32 numbers with the code's bits as exponent and top
-// mantissa bit; codes 0 and 1 are the subnormals, 0 and 0.5.
-__device__ __forceinline__ float e2m1_to_float(unsigned code) {
-  const unsigned magnitude = code & 7u;
-  const float normal = __uint_as_float(((magnitude >> 1) + 126u) << 23 | (magnitude & 1u) << 22);
-  const float value = magnitude < 2u ? 0.5f * static_cast<float>(magnitude) : normal;
-  return (code & 8u) != 0 ? -value : value;
+  constexpr float kRounder = 4194304.0f;
+  constexpr unsigned kCutBits = 22;
+  // Exponent 127 of the value 1 and its zero mantissa bit, less the code 2 that stands for it.
+  constexpr unsigned kBias = (127u << 1) - 2u;
+  // The inner minimum turns a NaN into 6.
+  const float clamped = fmaxf(fminf(v, kE2m1Max), -kE2m1Max);
+  const float a = fabsf(clamped);
+  const unsigned bits = __float_as_uint(a);
+  const unsigned is_odd = bits >> kCutBits & 1u;
+  const unsigned normal = ((bits + (1u << (kCutBits - 1)) - 1u + is_odd) >> kCutBits) - kBias;
+  const unsigned small = __float_as_uint(a + kRounder) - __float_as_uint(kRounder);
+  const unsigned sign = __float_as_uint(clamped) >> 28 & 8u;
+  return (a < 1.0f ? small : normal) | sign;
 }

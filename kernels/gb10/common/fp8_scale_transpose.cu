@@ -28,8 +28,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 6)
   const int col_base = blockIdx.y * kTileCols;
 
   const int read_col = threadIdx.x % kTileCols;
+  const int first_row = threadIdx.x / kTileCols;
 #pragma unroll
-  for (int r = threadIdx.x / kTileCols; r < kTileRows; r += kReadRows) {
+  for (int i = 0; i < kTileRows / kReadRows; ++i) {
+    const int r = first_row + i * kReadRows;
     const int row = row_base + r;
     const int col = col_base + read_col;
     const bool inside = row < rows && col < cols;
@@ -38,8 +40,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 6)
   __syncthreads();
 
   const int write_row = threadIdx.x % kTileRows;
+  const int first_col = threadIdx.x / kTileRows;
 #pragma unroll
-  for (int c = threadIdx.x / kTileRows; c < kTileCols; c += kWriteCols) {
+  for (int i = 0; i < kTileCols / kWriteCols; ++i) {
+    const int c = first_col + i * kWriteCols;
     const int row = row_base + write_row;
     const int col = col_base + c;
     if (row < out_stride && col < cols) {
