@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from cudalint.finding import Span
-from cudalint.tree.folders import Folders, join
-from cudalint.tree.hardware import MANIFEST
+from cudalint.tree.folders import Folders, inside, join
+from cudalint.tree.hardware import HARDWARE, MANIFEST, MODEL
 from cudalint.tree.manifest import read_manifest
 from cudalint.tree.model import Layer, Manifest, ManifestFault, Value
 
@@ -46,12 +46,15 @@ def read_layer(
     return Layer(path, kind, sources, headers, manifest, used)
 
 
-def link_faults(path: str, folders: Folders) -> list[ManifestFault]:
-    """A fault for each symbolic link in the folder `path`."""
-    return [
-        ManifestFault(Span(posixpath.join(path, name), 0, 0), "symbolic-link", (name,))
-        for name in folders.list(path).links
-    ]
+def link_faults(path: str, hardware: str, folders: Folders) -> list[ManifestFault]:
+    """A fault for each symbolic link in the folder `path` of a hardware folder.
+
+    It stands in the nearest manifest up to the hardware's, since what a link
+    leads to is not looked at; at the link itself only where there is none.
+    """
+    links = [posixpath.join(path, name) for name in folders.list(path).links]
+    place = _nearest_manifest(path, hardware, folders)
+    return [ManifestFault(Span(place or link, 0, 0), "symbolic-link", (link,)) for link in links]
 
 
 def has_sources(path: str, folders: Folders) -> bool:
@@ -88,6 +91,18 @@ def _fault_of_use(
     there = headers.get(name) or sources.get(posixpath.splitext(name)[0])
     if there is not None and (name.endswith(".cu") or name in headers):
         return ManifestFault(row.span, "use-twice", (row.value, there))
+    return None
+
+
+def _nearest_manifest(path: str, hardware: str, folders: Folders) -> str | None:
+    at = path
+    while inside(at, hardware):
+        for name in (MANIFEST, MODEL, HARDWARE):
+            if name in folders.list(at).files:
+                return posixpath.join(at, name)
+        if not at:
+            break
+        at = posixpath.dirname(at)
     return None
 
 

@@ -38,7 +38,7 @@ class _Resolution:
         self._by_name = {hw.name: hw for hw in hardware}
         self._layers: dict[str, Layer] = {}
         self._kernel_sources: dict[str, str | None] = {}
-        self._faults: set[ManifestFault] = set(link_faults(root, folders))
+        self._faults: set[ManifestFault] = set(link_faults(root, root, folders))
         self.manifests: set[str] = set()
 
     @property
@@ -48,7 +48,7 @@ class _Resolution:
 
     def targets_of(self, hw: Hardware) -> Iterator[Target]:
         """The targets of one hardware folder: its common/ alone, then each leaf."""
-        self._faults.update(link_faults(hw.path, self._folders))
+        self._faults.update(link_faults(hw.path, hw.path, self._folders))
         self._note(hw.path, HARDWARE)
         parent = self._by_name.get(hw.inherits or "")
         parent = None if parent is hw else parent
@@ -84,7 +84,7 @@ class _Resolution:
         if model is None or model not in self._folders.list(owner.path).folders:
             return
         folder = posixpath.join(owner.path, model)
-        self._faults.update(link_faults(folder, self._folders))
+        self._faults.update(link_faults(folder, owner.path, self._folders))
         for quant in self._folders.list(folder).folders:
             path = posixpath.join(folder, quant)
             if has_sources(path, self._folders) or self._folders.list(path).links:
@@ -94,7 +94,7 @@ class _Resolution:
         layer = self._layers.get(path)
         if layer is None:
             layer = self._layers[path] = read_layer(path, kind, hw.path, self._root, self._folders)
-            self._faults.update(link_faults(path, self._folders))
+            self._faults.update(link_faults(path, hw.path, self._folders))
             self._note(path, MANIFEST)
         return layer
 
