@@ -22,48 +22,26 @@
 // walked in steps of kTileK through a ring of kStages shared-memory stages filled by cp.async;
 // fragments for the next 16 columns of k are loaded while the tensor cores work on the current.
 
-#include <cuda_bf16.h>
-
 #include "cp_async.cuh"
 #include "mma_bf16.cuh"
 
-using bf16 = __nv_bfloat16;
-
-// Tile shape; a leaf may define another before it includes this file.
-#ifndef GEMM_TILE_M
-#define GEMM_TILE_M 128
-#endif
-#ifndef GEMM_TILE_N
-#define GEMM_TILE_N 256
-#endif
-#ifndef GEMM_TILE_K
-#define GEMM_TILE_K 32
-#endif
-#ifndef GEMM_STAGES
-#define GEMM_STAGES 4
-#endif
-#ifndef GEMM_MIN_BLOCKS
-#define GEMM_MIN_BLOCKS 1
-#endif
-
-constexpr int kTileM = GEMM_TILE_M;  // rows of c per block
-constexpr int kTileN = GEMM_TILE_N;  // columns of c per block
-constexpr int kTileK = GEMM_TILE_K;  // columns of a and b per pipeline stage: 32 or 64
-constexpr int kStages = GEMM_STAGES;
+constexpr int kTileM = 256;  // rows of c per block
+constexpr int kTileN = 128;  // columns of c per block
+constexpr int kTileK = 32;   // columns of a and b per pipeline stage: 32 or 64
+constexpr int kStages = 4;
 constexpr int kWarpTile = 64;  // a warp owns 64 rows x 64 columns of c
 constexpr int kWarpsN = kTileN / kWarpTile;
 constexpr int kThreads = 32 * (kTileM / kWarpTile) * kWarpsN;
-constexpr int kMinBlocks = GEMM_MIN_BLOCKS;
-constexpr int kSteps = kTileK / 16;               // tensor-core steps per stage
-constexpr int kRowBytes = kTileK * 2;             // one tile row in shared memory
-constexpr int kChunks = kRowBytes / 16;           // 16-byte chunks per tile row: 4 or 8
+constexpr int kSteps = kTileK / 16;      // tensor-core steps per stage
+constexpr int kRowBytes = kTileK * 2;    // one tile row in shared memory
+constexpr int kChunks = kRowBytes / 16;  // 16-byte chunks per tile row: 4 or 8
 constexpr int kTileABytes = kTileM * kRowBytes;
 constexpr int kStageBytes = (kTileM + kTileN) * kRowBytes;
 constexpr int kSharedBytes = kStages * kStageBytes;
 constexpr int kRowsPerPass = kThreads / kChunks;  // tile rows that the block copies at once
 constexpr int kPassesA = kTileM / kRowsPerPass;
 constexpr int kPassesB = kTileN / kRowsPerPass;
-constexpr int kRasterRows = 8;  // tile rows of c that run side by side, to share b in L2
+constexpr int kRasterRows = 4;  // tile rows of c that run side by side, to share b in L2
 
 static_assert(kTileK == 32 || kTileK == 64, "the swizzle knows rows of 64 and 128 bytes");
 static_assert(kTileM % kRowsPerPass == 0 && kTileN % kRowsPerPass == 0 && kRowsPerPass % 8 == 0,
@@ -76,24 +54,24 @@ static_assert(kTileM * kTileN * 2 <= kSharedBytes, "the finished tile is staged 
 // rows of 128 bytes by row % 8, rows of 64 bytes (two per 128-byte line) by (row / 2) % 4. The
 // pool and each stage start on a 128-byte border.
 __device__ __forceinline__ int tile_offset(int row, int chunk) {
-    const int phase = (kChunks == 8) ? (row & 7) : ((row >> 1) & 3);
-    return row * kRowBytes + ((chunk ^ phase) << 4);
+  const int phase = (kChunks == 8) ? (row & 7) : ((row >> 1) & 3);
+  return row * kRowBytes + ((chunk ^ phase) << 4);
 }
 
 // The tile (row, column) of the linear block index: kRasterRows tile rows are walked column by
 // column, so the blocks of one wave read few different rows of a and few of b.
 __device__ __forceinline__ int2 tile_of_block(int block, int tiles_m, int tiles_n) {
-    const int group = block / (kRasterRows * tiles_n);
-    const int first_row = group * kRasterRows;
-    const int rows = min(kRasterRows, tiles_m - first_row);
-    const int within = block - group * kRasterRows * tiles_n;
-    return make_int2(first_row + within % rows, within / rows);
+  const int group = block / (kRasterRows * tiles_n);
+  const int first_row = group * kRasterRows;
+  const int rows = min(kRasterRows, tiles_m - first_row);
+  const int within = block - group * kRasterRows * tiles_n;
+  return make_int2(first_row + within % rows, within / rows);
 }
 
 // The fragments of one 16-deep step: 4 tiles of 16 rows of a, 4 tiles of 16 rows of b.
 struct Fragments {
-    unsigned a[4][4];
-    unsigned b[4][4];
+  unsigned a[4][4];
+  unsigned b[4][4];
 };
 
 // `lane_a` and `lane_b` are this lane's addresses for step 0; a step is two chunks further, which
@@ -101,166 +79,158 @@ struct Fragments {
 __device__ __forceinline__ void load_fragments(Fragments& fragments, unsigned lane_a,
                                                unsigned lane_b, int step) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        ldmatrix_x4(fragments.a[i], (lane_a ^ (step << 5)) + i * 16 * kRowBytes);
-    }
+  for (int i = 0; i < 4; ++i) {
+    ldmatrix_x4(fragments.a[i], (lane_a ^ (step << 5)) + i * 16 * kRowBytes);
+  }
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-        ldmatrix_x4(fragments.b[j], (lane_b ^ (step << 5)) + j * 16 * kRowBytes);
-    }
+  for (int j = 0; j < 4; ++j) {
+    ldmatrix_x4(fragments.b[j], (lane_b ^ (step << 5)) + j * 16 * kRowBytes);
+  }
 }
 
 __device__ __forceinline__ void multiply(float (&acc)[4][8][4], const Fragments& fragments) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i) {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) {
-            mma_m16n8k16(acc[i][j], fragments.a[i], fragments.b[j / 2][2 * (j & 1)],
-                         fragments.b[j / 2][2 * (j & 1) + 1]);
-        }
+    for (int j = 0; j < 8; ++j) {
+      mma_m16n8k16(acc[i][j], fragments.a[i], fragments.b[j / 2][2 * (j & 1)],
+                   fragments.b[j / 2][2 * (j & 1) + 1]);
     }
+  }
 }
 
 // Puts a warp's 64 x 64 part, rounded to bf16, into its 8 KB of the pool:
 // [row][64 columns], 128 bytes per row, 16-byte chunks xor-swizzled by row % 8.
 __device__ __forceinline__ void stage_warp_tile(unsigned staging, const float (&acc)[4][8][4],
                                                 int lane) {
-    const int g = lane >> 2;
-    const int t = lane & 3;
+  const int g = lane >> 2;
+  const int t = lane & 3;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; ++i) {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) {
-            const unsigned at = staging + (16 * i + g) * 128 + ((j ^ g) << 4) + 4 * t;
-            const unsigned low = pack_bf16x2(acc[i][j][0], acc[i][j][1]);
-            const unsigned high = pack_bf16x2(acc[i][j][2], acc[i][j][3]);
-            asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(at), "r"(low) : "memory");
-            asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(at + 8 * 128), "r"(high) : "memory");
-        }
+    for (int j = 0; j < 8; ++j) {
+      const unsigned at = staging + (16 * i + g) * 128 + ((j ^ g) << 4) + 4 * t;
+      const unsigned low = pack_bf16x2(acc[i][j][0], acc[i][j][1]);
+      const unsigned high = pack_bf16x2(acc[i][j][2], acc[i][j][3]);
+      asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(at), "r"(low) : "memory");
+      asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(at + 8 * 128), "r"(high) : "memory");
     }
+  }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocks)
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
     dense_gemm_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, bf16* __restrict__ c,
                     int m, int n, int k) {
-    // Pool: [stage][a tile rows, then b tile rows][kTileK columns], chunks swizzled as tile_offset
-    // says; after the main loop, one [64 rows][64 columns] output tile per warp, swizzled too.
-    extern __shared__ __align__(128) unsigned char gemm_pool[];
-    const unsigned pool = shared_address(gemm_pool);
-    const int tid = threadIdx.x;
-    const int lane = tid & 31;
-    const int warp_m = (tid >> 5) / kWarpsN;
-    const int warp_n = (tid >> 5) % kWarpsN;
-    const int tiles_n = (n + kTileN - 1) / kTileN;
-    const int2 tile = tile_of_block(blockIdx.x, (m + kTileM - 1) / kTileM, tiles_n);
-    const int row0 = tile.x * kTileM;
-    const int col0 = tile.y * kTileN;
+  // Pool: [stage][a tile rows, then b tile rows][kTileK columns], chunks swizzled as tile_offset
+  // says; after the main loop, one [64 rows][64 columns] output tile per warp, swizzled too.
+  extern __shared__ __align__(128) unsigned char gemm_pool[];
+  const unsigned pool = shared_address(gemm_pool);
+  const int tid = threadIdx.x;
+  const int lane = tid & 31;
+  const int warp_m = (tid >> 5) / kWarpsN;
+  const int warp_n = (tid >> 5) % kWarpsN;
+  const int tiles_n = (n + kTileN - 1) / kTileN;
+  const int2 tile = tile_of_block(blockIdx.x, (m + kTileM - 1) / kTileM, tiles_n);
+  const int row0 = tile.x * kTileM;
+  const int col0 = tile.y * kTileN;
 
-    // What this thread copies: chunk copy_chunk of every kRowsPerPass-th row. Rows past the edge
-    // repeat the last one; they only feed outputs that are not stored.
-    const int copy_row = tid / kChunks;
-    const int copy_chunk = tid % kChunks;
-    const bf16* const source_a = a + static_cast<size_t>(row0) * k + 8 * copy_chunk;
-    const bf16* const source_b = b + static_cast<size_t>(col0) * k + 8 * copy_chunk;
-    int offset_a[kPassesA];
-    int offset_b[kPassesB];
+  // What this thread copies: chunk copy_chunk of every kRowsPerPass-th row.
+  const int copy_row = tid / kChunks;
+  const int copy_chunk = tid % kChunks;
+  const bf16* const source_a = a + static_cast<size_t>(row0 + copy_row) * k + 8 * copy_chunk;
+  const bf16* const source_b = b + static_cast<size_t>(col0 + copy_row) * k + 8 * copy_chunk;
+  const size_t pass_stride = static_cast<size_t>(kRowsPerPass) * k;
+  const int rows_a = m - row0 - copy_row;
+  const int rows_b = n - col0 - copy_row;
+  const unsigned copy_dst = pool + tile_offset(copy_row, copy_chunk);
+  const int tiles_k = (k + kTileK - 1) / kTileK;
+
+  // Starts the copies of tile `index` of k into stage `slot`; what lies past an edge becomes zero.
+  const auto copy_stage = [&](int index, int slot) {
+    const int column = index * kTileK;
+    const bool in_range = column + 8 * copy_chunk < k;
+    const int valid_a = in_range ? rows_a : 0;
+    const int valid_b = in_range ? rows_b : 0;
+    const unsigned dst = copy_dst + slot * kStageBytes;
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
-        offset_a[i] = min(copy_row + i * kRowsPerPass, m - 1 - row0) * k;
+      cp_async_16_or_zero(dst + i * kRowsPerPass * kRowBytes, source_a + column + i * pass_stride,
+                          i * kRowsPerPass < valid_a);
     }
 #pragma unroll
     for (int i = 0; i < kPassesB; ++i) {
-        offset_b[i] = min(copy_row + i * kRowsPerPass, n - 1 - col0) * k;
+      cp_async_16_or_zero(dst + kTileABytes + i * kRowsPerPass * kRowBytes,
+                          source_b + column + i * pass_stride, i * kRowsPerPass < valid_b);
     }
-    const unsigned copy_dst = pool + tile_offset(copy_row, copy_chunk);
-    const int tiles_k = (k + kTileK - 1) / kTileK;
+  };
 
-    // Starts the copies of tile `index` of k into stage `slot`; columns past k become zero.
-    const auto copy_stage = [&](int index, int slot) {
-        const int column = index * kTileK;
-        const bool in_range = column + 8 * copy_chunk < k;
-        const int shift = in_range ? column : 0;
-        const unsigned dst = copy_dst + slot * kStageBytes;
-#pragma unroll
-        for (int i = 0; i < kPassesA; ++i) {
-            cp_async_16_or_zero(dst + i * kRowsPerPass * kRowBytes, source_a + offset_a[i] + shift,
-                                in_range);
-        }
-#pragma unroll
-        for (int i = 0; i < kPassesB; ++i) {
-            cp_async_16_or_zero(dst + kTileABytes + i * kRowsPerPass * kRowBytes,
-                                source_b + offset_b[i] + shift, in_range);
-        }
-    };
-
-    float acc[4][8][4] = {};
-    Fragments fragments[2];
-    // Lane addresses for ldmatrix. a: 16 rows, then the same rows 8 columns further. b: 8 rows, the
-    // same rows 8 columns further, then the next 8 rows likewise.
-    const unsigned lane_a = pool + tile_offset(warp_m * kWarpTile + (lane & 15), lane >> 4);
-    const unsigned lane_b =
-        pool + kTileABytes +
-        tile_offset(warp_n * kWarpTile + (lane & 7) + ((lane >> 4) << 3), (lane >> 3) & 1);
+  float acc[4][8][4] = {};
+  Fragments fragments[2];
+  // Lane addresses for ldmatrix. a: 16 rows, then the same rows 8 columns further. b: 8 rows, the
+  // same rows 8 columns further, then the next 8 rows likewise.
+  const unsigned lane_a = pool + tile_offset(warp_m * kWarpTile + (lane & 15), lane >> 4);
+  const unsigned lane_b =
+      pool + kTileABytes +
+      tile_offset(warp_n * kWarpTile + (lane & 7) + ((lane >> 4) << 3), (lane >> 3) & 1);
 
 #pragma unroll
-    for (int stage = 0; stage < kStages - 1; ++stage) {
-        copy_stage(stage, stage);  // a tile past the end is all zeros
+  for (int stage = 0; stage < kStages - 1; ++stage) {
+    copy_stage(stage, stage);  // a tile past the end is all zeros
+    cp_async_commit();
+  }
+  cp_async_wait<kStages - 2>();
+  __syncthreads();
+  int read_slot = 0;
+  int write_slot = kStages - 1;
+  load_fragments(fragments[0], lane_a, lane_b, 0);
+
+  for (int index = 0; index < tiles_k; ++index) {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      if (step == kSteps - 1) {
+        // The next stage must have landed, and all warps be done reading the current one.
+        cp_async_wait<kStages - 2>();
+        __syncthreads();
+        read_slot = (read_slot + 1 == kStages) ? 0 : read_slot + 1;
+      }
+      const unsigned stage = read_slot * kStageBytes;
+      load_fragments(fragments[(step + 1) & 1], lane_a + stage, lane_b + stage,
+                     (step + 1) % kSteps);
+      if (step == 0) {
+        copy_stage(index + kStages - 1, write_slot);
         cp_async_commit();
+        write_slot = (write_slot + 1 == kStages) ? 0 : write_slot + 1;
+      }
+      multiply(acc, fragments[step & 1]);
     }
-    cp_async_wait<kStages - 2>();
-    __syncthreads();
-    int read_slot = 0;
-    int write_slot = kStages - 1;
-    load_fragments(fragments[0], lane_a, lane_b, 0);
+  }
+  cp_async_wait<0>();
+  __syncthreads();
 
-    for (int index = 0; index < tiles_k; ++index) {
-#pragma unroll
-        for (int step = 0; step < kSteps; ++step) {
-            if (step == kSteps - 1) {
-                // The next stage must have landed, and all warps be done reading the current one.
-                cp_async_wait<kStages - 2>();
-                __syncthreads();
-                read_slot = (read_slot + 1 == kStages) ? 0 : read_slot + 1;
-            }
-            const unsigned stage = read_slot * kStageBytes;
-            load_fragments(fragments[(step + 1) & 1], lane_a + stage, lane_b + stage,
-                           (step + 1) % kSteps);
-            if (step == 0) {
-                copy_stage(index + kStages - 1, write_slot);
-                cp_async_commit();
-                write_slot = (write_slot + 1 == kStages) ? 0 : write_slot + 1;
-            }
-            multiply(acc, fragments[step & 1]);
-        }
+  const unsigned staging = pool + (tid >> 5) * (kWarpTile * kWarpTile * 2);
+  stage_warp_tile(staging, acc, lane);
+  __syncwarp();
+  const int out_row0 = row0 + warp_m * kWarpTile;
+  const int out_col0 = col0 + warp_n * kWarpTile;
+  // This warp's finished tile: [64 rows][64 columns] bf16, chunks swizzled by row % 8.
+  const unsigned char* const rows = gemm_pool + (tid >> 5) * (kWarpTile * kWarpTile * 2);
+  if ((n & 7) == 0) {
+    // 8 lanes write the 8 chunks of a row, 4 rows at a time.
+    for (int row = lane >> 3; row < min(kWarpTile, m - out_row0); row += 4) {
+      const int chunk = lane & 7;
+      const int column = out_col0 + 8 * chunk;
+      if (column < n) {
+        *reinterpret_cast<uint4*>(c + static_cast<size_t>(out_row0 + row) * n + column) =
+            *reinterpret_cast<const uint4*>(rows + row * 128 + ((chunk ^ (row & 7)) << 4));
+      }
     }
-    cp_async_wait<0>();
-    __syncthreads();
-
-    const unsigned staging = pool + (tid >> 5) * (kWarpTile * kWarpTile * 2);
-    stage_warp_tile(staging, acc, lane);
-    __syncwarp();
-    const int out_row0 = row0 + warp_m * kWarpTile;
-    const int out_col0 = col0 + warp_n * kWarpTile;
-    // This warp's finished tile: [64 rows][64 columns] bf16, chunks swizzled by row % 8.
-    const unsigned char* const rows = gemm_pool + (tid >> 5) * (kWarpTile * kWarpTile * 2);
-    if ((n & 7) == 0) {
-        // 8 lanes write the 8 chunks of a row, 4 rows at a time.
-        for (int row = lane >> 3; row < min(kWarpTile, m - out_row0); row += 4) {
-            const int chunk = lane & 7;
-            const int column = out_col0 + 8 * chunk;
-            if (column < n) {
-                *reinterpret_cast<uint4*>(c + static_cast<size_t>(out_row0 + row) * n + column) =
-                    *reinterpret_cast<const uint4*>(rows + row * 128 + ((chunk ^ (row & 7)) << 4));
-            }
-        }
-    } else {
-        for (int row = 0; row < min(kWarpTile, m - out_row0); ++row) {
-            for (int column = lane; column < min(kWarpTile, n - out_col0); column += 32) {
-                const int chunk = (column >> 3) ^ (row & 7);
-                c[static_cast<size_t>(out_row0 + row) * n + out_col0 + column] =
-                    *reinterpret_cast<const bf16*>(rows + row * 128 + chunk * 16 +
-                                                   (column & 7) * 2);
-            }
-        }
+  } else {
+    for (int row = 0; row < min(kWarpTile, m - out_row0); ++row) {
+      for (int column = lane; column < min(kWarpTile, n - out_col0); column += 32) {
+        const int chunk = (column >> 3) ^ (row & 7);
+        c[static_cast<size_t>(out_row0 + row) * n + out_col0 + column] =
+            *reinterpret_cast<const bf16*>(rows + row * 128 + chunk * 16 + (column & 7) * 2);
+      }
     }
+  }
 }

@@ -8,42 +8,34 @@
 //   C (16 x 8)   c[0..1]: (g, 2t..2t+1) c[2..3]: (g+8, 2t..2t+1)
 #pragma once
 
-#include <cuda_bf16.h>
+#include "bf16x8.cuh"
 
 // The 32-bit address of a shared-memory object, as ldmatrix and cp.async take it.
 __device__ __forceinline__ unsigned shared_address(const void* object) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(object));
+  return static_cast<unsigned>(__cvta_generic_to_shared(object));
 }
 
 // Four 8x8 tiles; lane i gives the address of row i % 8 of tile i / 8 (16 bytes, aligned).
 __device__ __forceinline__ void ldmatrix_x4(unsigned (&fragment)[4], unsigned row_address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\n"
-                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-                 : "r"(row_address)
-                 : "memory");
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\n"
+               : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+               : "r"(row_address)
+               : "memory");
 }
 
 // Same, each 8x8 tile transposed on the way.
 __device__ __forceinline__ void ldmatrix_x4_trans(unsigned (&fragment)[4], unsigned row_address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];\n"
-                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-                 : "r"(row_address)
-                 : "memory");
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];\n"
+               : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+               : "r"(row_address)
+               : "memory");
 }
 
 // c += a * b for one 16x8 tile.
 __device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const unsigned (&a)[4], unsigned b_low,
                                              unsigned b_high) {
-    asm(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
-}
-
-// Two floats rounded to nearest even and packed, `low` in the lower 16 bits.
-__device__ __forceinline__ unsigned pack_bf16x2(float low, float high) {
-    unsigned packed;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
 }
