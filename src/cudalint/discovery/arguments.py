@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from cudalint.discovery.kinds import SOURCE_SUFFIXES, is_ours, is_source
+from cudalint.discovery.kinds import SOURCE_SUFFIXES, is_ours
 from cudalint.discovery.read import read_source
 from cudalint.discovery.walk import Walk, relative
 from cudalint.finding import Level
@@ -113,7 +113,7 @@ class _Search:
     def _take_folder(self, path: str, argument: str) -> None:
         found = list(self._walk.files(path))
         self.files += [file for file in found if self._walk.claim(file)]
-        if not any(map(is_source, found)) and path not in self._walk.unreadable:
+        if not found and path not in self._walk.unreadable:
             self.tell("nothing-to-lint", Level.ERROR, f"no CUDA files in '{argument}'")
 
     def tell_unreadable(self) -> None:

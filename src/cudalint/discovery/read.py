@@ -47,8 +47,8 @@ def _read(file: str, limit: int) -> bytes | str:
             return f"{kind}, not a regular file"
         if status.st_size > limit:
             return f"{status.st_size} bytes, more than max-file-size ({limit})"
-        with open(descriptor, "rb", buffering=0, closefd=False) as stream:
-            data = stream.read(limit + 1) or b""
+        with open(descriptor, "rb", closefd=False) as stream:
+            data = stream.read(limit + 1)
     finally:
         os.close(descriptor)
     return data if len(data) <= limit else f"more than max-file-size ({limit} bytes)"

@@ -1,0 +1,87 @@
+"""Small trees with the findings expected in them: the folders of tests/fixtures/cases.
+
+Each has an EXPECT file: a line on what it is about, `# select: RULES`, then
+`path:line CODE` for each finding. They are copies of the specification's own
+cases, where those are at hand.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import lint
+from cudalint.lines import LineIndex
+from cudalint.registry import all_rules
+from cudalint.settings.select import specificity
+
+CASES = Path(__file__).parent / "fixtures" / "cases"
+SPECIFICATION = Path(__file__).parents[2] / "shared" / "cases"
+
+LATER = {
+    "alloc-in-path": "CU304 comes later",
+    "atomics": "CU207 comes later",
+    "copy-in-path": "CU305 comes later",
+    "divergent-barrier": "CU208 comes later",
+    "fp4": "CU206 comes later",
+    "launch-null-stream": "CU303 comes later",
+    "macro-launches": "CU303 comes later",
+    "regions": "CU304, CU305, CU310 and CU311 come later",
+    "runtime-flag": "CU204 comes later",
+    "sync-two-hops": "the call graph across files comes later",
+}
+"""Cases of rules that are not there yet. One that passes must leave this list."""
+
+
+def _folders() -> list[object]:
+    return [
+        pytest.param(
+            folder,
+            id=folder.name,
+            marks=[pytest.mark.xfail(reason=LATER[folder.name], strict=True)]
+            if folder.name in LATER
+            else [],
+        )
+        for folder in sorted(CASES.iterdir())
+        if folder.is_dir()
+    ]
+
+
+@pytest.mark.parametrize("folder", _folders())
+def test_case(folder: Path, tmp_path: Path) -> None:
+    expect = (folder / "EXPECT").read_text().splitlines()
+    selectors = tuple(expect[1].removeprefix("# select: ").split(","))
+    known = all_rules()
+    unknown = [s for s in selectors if all(specificity(s, rule) is None for rule in known)]
+    assert unknown == []
+    root = tmp_path / "case"
+    shutil.copytree(folder, root)
+    isolated = not (root / "cudalint.toml").exists()
+    finished = lint(root, select=selectors, isolated=isolated)
+    lines = {path: LineIndex(source.data) for path, source in finished.sources.items()}
+    found = [
+        f"{f.span.path}:{lines[f.span.path].line_of(f.span.start)} {f.code}"
+        for f in finished.findings
+    ]
+    assert sorted(found) == sorted(expect[2:])
+    assert finished.notifications == ()
+
+
+def test_every_case_that_waits_is_there() -> None:
+    assert set(LATER) <= {folder.name for folder in CASES.iterdir()}
+
+
+@pytest.mark.skipif(not SPECIFICATION.is_dir(), reason="the specification is not at hand")
+def test_the_cases_are_those_of_the_specification() -> None:
+    def paths(folder: Path) -> list[str]:
+        return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+    assert paths(CASES) == paths(SPECIFICATION)
+    same, different, failed = filecmp.cmpfiles(
+        SPECIFICATION, CASES, paths(SPECIFICATION), shallow=False
+    )
+    assert (different, failed) == ([], [])
+    assert len(same) == len(paths(SPECIFICATION))

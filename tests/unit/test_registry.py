@@ -1,0 +1,102 @@
+"""The registry, and the form that every rule has."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import EntryPoint, EntryPoints
+from types import ModuleType
+
+import msgspec
+import pytest
+
+from cudalint.registry import PluginError, all_rules, rules_in
+from cudalint.rule import FileRule, Rule
+from cudalint.rulepage import anchor, markdown, read_page
+
+RULES = all_rules()
+
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+
+
+def test_codes_and_names_are_unique_and_sorted() -> None:
+    codes = [rule.code for rule in RULES]
+    assert codes == sorted(set(codes))
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    assert len(RULES) > 20
+
+
+@each_rule
+def test_a_rule_is_the_one_class_of_the_file_of_its_name(rule: type[Rule]) -> None:
+    stem = rule.__module__.rpartition(".")[2]
+    assert stem == f"{rule.code.lower()}_{rule.name.replace('-', '_')}"
+    assert rules_in(sys.modules[rule.__module__]) == [rule]
+
+
+@each_rule
+def test_code_and_name_have_their_form(rule: type[Rule]) -> None:
+    assert re.fullmatch(r"CU\d{3}", rule.code)
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)+", rule.name)
+
+
+@each_rule
+def test_the_docstring_is_a_page(rule: type[Rule]) -> None:
+    page = read_page(rule)
+    fields = msgspec.structs.fields(rule.options)
+    assert ("Options" in page.sections) == bool(fields)
+    for field in fields:
+        assert f"`{field.encode_name}`" in page.sections["Options"]
+        assert not field.required
+    assert markdown(rule).startswith(f"# {rule.code} {rule.name}\n")
+    assert anchor(rule) == f"{rule.code.lower()}-{rule.name}"
+
+
+@each_rule
+def test_messages_are_sarif_templates(rule: type[Rule]) -> None:
+    assert rule.messages
+    for template in rule.messages.values():
+        assert template.endswith(".")
+        assert not template.endswith("..")
+        assert "](" not in template
+        places = re.findall(r"(.)\{(\d)\}(.)", template.replace("{{", "").replace("}}", ""))
+        assert all(before == after == "'" for before, _, after in places)
+        numbers = sorted({int(number) for _, number, _ in places})
+        assert numbers == list(range(len(numbers)))
+
+
+def test_rules_in_takes_only_what_the_module_defines() -> None:
+    module = ModuleType("plugin")
+
+    class Own(FileRule):
+        """A rule."""
+
+    Own.__module__ = "plugin"
+    vars(module).update(Own=Own, FileRule=FileRule, Rule=Rule, other=3)
+    assert rules_in(module) == [Own]
+
+
+def _install(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    points = EntryPoints(EntryPoint(n, v, "cudalint.rules") for n, v in values.items())
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.select(group=group))
+
+
+def test_a_plugin_is_a_module_or_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("house_rules")
+
+    class House(FileRule):
+        """A rule."""
+
+        code = "HO001"
+        name = "house-rule"
+
+    House.__module__ = "house_rules"
+    vars(module)["House"] = House
+    monkeypatch.setitem(sys.modules, "house_rules", module)
+    _install(monkeypatch, one="house_rules", two="house_rules:House", three="house_rules:__name__")
+    assert House not in all_rules()
+    assert House in all_rules(["one"])
+    assert all_rules(["one", "two"]).count(House) == 1
+    with pytest.raises(PluginError, match="plugin 'three' holds no rule"):
+        all_rules(["three"])
+    with pytest.raises(PluginError, match=r"'four' is not installed \(installed: one, three, two"):
+        all_rules(["four"])
