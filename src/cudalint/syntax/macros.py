@@ -120,7 +120,10 @@ class Expander:
                 if close < 0:
                     replacement = match.group()
                 else:
-                    inner = self.substitute(definition, text[open_at + 1 : close]).strip()
+                    arguments = text[open_at + 1 : close]
+                    if b"#" not in definition.body:  # an operand of # or ## is taken as written
+                        arguments = self._expand(arguments, hidden, depth - 1)
+                    inner = self.substitute(definition, arguments).strip()
                     replacement = self._expand(inner, hidden | {definition.name}, depth - 1)
                     end = close + 1
             pieces += (text[at : match.start()], replacement)

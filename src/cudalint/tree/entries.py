@@ -140,22 +140,24 @@ class _Walk:
         data = self._sources[path].data
         own = {macro.name for macro in model.macros}
         others = {n: m for n, m in self._macros.items() if m.span.path != path and n not in own}
-        if any(b"__global__" in self._text(m) and n.encode() in data for n, m in others.items()):
-            prefix = b"".join(self._text(macro) + b"\n" for macro in others.values())
+        if any(
+            b"__global__" in self._text(m.span) and n.encode() in data for n, m in others.items()
+        ):
+            prefix = b"".join(self._text(macro.span) + b"\n" for macro in others.values())
             for kernel in read_model(path, prefix + data).kernels:
                 if kernel.via_macro in others and kernel.use is not None:
                     at = kernel.use.start - len(prefix), kernel.use.end - len(prefix)
                     self._kernel(msgspec.structs.replace(kernel, use=Span(path, *at)))
 
-    def _text(self, macro: Macro) -> bytes:
-        span = macro.span
+    def _text(self, span: Span) -> bytes:
         return self._sources[span.path].data[span.start : span.end]
 
     def _kernel(self, kernel: Function) -> None:
         template_of_macro = kernel.via_macro and kernel.use is None
         if kernel.kind != "definition" or kernel.linkage != "C" or template_of_macro:
             return
-        name = self._expander.expand(kernel.name.encode()).decode().replace(" ", "")
+        written = kernel.name.encode() if kernel.via_macro else self._text(kernel.name_span)
+        name = self._expander.expand(written).decode("utf-8", "replace").replace(" ", "")
         types = tuple(self._plain(parameter.type) for parameter in kernel.parameters)
         entry = Entry(name, kernel.use or kernel.name_span, types)
         self.found.setdefault(name, []).append(entry)
