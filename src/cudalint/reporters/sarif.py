@@ -1,0 +1,108 @@
+"""SARIF 2.1.0, for code review and for other tools.
+
+One run with all rules, columns in UTF-16 code units, paths relative to the
+repository, no time stamps and no absolute paths: the same findings give the
+same log. The parts are in `cudalint.sarif`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import sarif_om as om
+
+from cudalint.finding import Finding, Level
+from cudalint.run import Run, Suppressed
+from cudalint.sarif.driver import driver
+from cudalint.sarif.notification import Notifications
+from cudalint.sarif.place import BASE, Places
+from cudalint.sarif.repository import Repository, find_repository
+from cudalint.sarif.result import Results
+from cudalint.sarif.serialise import to_json, to_text
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_SEVERITY = {level: rank for rank, level in enumerate(Level)}
+
+
+def sarif(run: Run, *, suppressed: bool = False, category: str | None = None) -> str:
+    """The SARIF log of `run`.
+
+    `suppressed` keeps the silenced findings, marked as such with the reason;
+    without it they are left out, since code review opens them as alerts.
+    `category` tells several runs over one commit apart.
+    """
+    repository = find_repository(Path(os.path.realpath(run.root)))
+    places = Places(run.root, repository)
+    rules = {entry.rule.code: (at, entry.rule) for at, entry in enumerate(run.rules)}
+    results = Results(rules, run.sources, run.models, places)
+    notifications = Notifications(run)
+    made = [
+        (finding.level, to_text(results.result(finding, silenced, suppressed)))
+        for finding, silenced in _distinct(_findings(run, suppressed))
+    ]
+    made.sort(key=lambda pair: _SEVERITY[pair[0]])
+    log = om.Run(
+        tool=om.Tool(driver=driver(run.rules, notifications.descriptors)),
+        column_kind="utf16CodeUnits",
+        language=None,
+        newline_sequences=None,
+        original_uri_base_ids={
+            BASE: om.ArtifactLocation(
+                description=om.Message(text="The folder that all paths are relative to.")
+            )
+        },
+        version_control_provenance=_provenance(repository),
+        automation_details=_automation(category),
+        invocations=[notifications.invocation(results.location)],
+        results=None,
+    )
+    return to_json(
+        om.SarifLog(schema_uri=SCHEMA, version="2.1.0", runs=[log]), (text for _, text in made)
+    )
+
+
+def _findings(run: Run, suppressed: bool) -> list[tuple[Finding, Suppressed | None]]:
+    """The findings of the log, in file order."""
+    found: list[tuple[Finding, Suppressed | None]] = [(f, None) for f in run.findings]
+    if suppressed:
+        found += [(silenced.finding, silenced) for silenced in run.suppressed]
+        found.sort(key=lambda pair: (pair[0].span, pair[0].code))
+    return found
+
+
+def _distinct(
+    findings: Iterable[tuple[Finding, Suppressed | None]],
+) -> Iterator[tuple[Finding, Suppressed | None]]:
+    """The first of the findings that say the same of the same place."""
+    seen = set()
+    for finding, silenced in findings:
+        key = (finding.code, finding.span, finding.message)
+        if key not in seen:
+            seen.add(key)
+            yield finding, silenced
+
+
+def _provenance(repository: Repository | None) -> list[Any]:
+    """Where the code comes from; nothing for a repository with no address to name."""
+    if repository is None or repository.uri is None:
+        return []
+    return [
+        om.VersionControlDetails(
+            repository_uri=repository.uri,
+            revision_id=repository.revision,
+            branch=repository.branch,
+            mapped_to=om.ArtifactLocation(uri_base_id=BASE),
+        )
+    ]
+
+
+def _automation(category: str | None) -> Any | None:
+    """The run's category; code review takes what stands before the last `/`."""
+    if not category:
+        return None
+    return om.RunAutomationDetails(id=category.rstrip("/") + "/")

@@ -1,0 +1,84 @@
+"""cudalint's own fingerprint of a finding: what it is about, not on which line.
+
+It holds the rule, the file, the function around, the text of the lines with
+white space and comments left out (a suppression must not change it), and how
+many equal ones came before in the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from cudalint.finding import Finding, Span
+from cudalint.lines import LineIndex
+
+if TYPE_CHECKING:
+    from cudalint.syntax.model import FileModel
+
+KEY = "cudalint/v1"
+
+
+class FileFingerprints:
+    """Makes the fingerprints of one file's findings, which must come in file order.
+
+    `name` is the file's path relative to the repository.
+    """
+
+    def __init__(self, name: str, data: bytes, index: LineIndex, model: FileModel | None) -> None:
+        self._name = name
+        self._data = data
+        self._index = index
+        self._functions = EnclosingFunctions(model)
+        self._seen: Counter[tuple[str, str, bytes]] = Counter()
+
+    def of(self, finding: Finding) -> str:
+        """The fingerprint of the next finding."""
+        around = self._functions.around(finding.span.start)
+        key = (finding.code, around, self._text(finding.span))
+        ordinal = self._seen[key]
+        self._seen[key] += 1
+        parts = (finding.code, self._name, around, ordinal)
+        text = "\0".join(map(str, parts)).encode("utf-8", "surrogateescape")
+        return hashlib.sha256(text + b"\0" + key[2]).hexdigest()
+
+    def _text(self, span: Span) -> bytes:
+        """The significant text of the lines of a span; nothing for a whole file."""
+        if span.start == span.end == 0:
+            return b""
+        first = self._index.bounds(self._index.line_of(span.start))[0]
+        last = self._index.bounds(self._index.line_of(max(span.start, span.end - 1)))[1]
+        text = self._data[first:last]
+        if b"/" in text:
+            text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
+        return b" ".join(text.split())
+
+
+class EnclosingFunctions:
+    """Which function an offset of a file lies in."""
+
+    def __init__(self, model: FileModel | None) -> None:
+        events: list[tuple[int, int, str]] = []
+        for function in model.functions if model else ():
+            if function.use is None and not function.lambda_ and function.kind == "definition":
+                name = "::".join((*function.scope, function.name))
+                events.append((function.span.start, 1, name))
+                events.append((function.span.end, 0, name))
+        self._starts: list[int] = []
+        self._names: list[str] = []
+        open_: list[str] = []
+        for offset, opens, name in sorted(events):
+            if opens:
+                open_.append(name)
+            elif name in open_:
+                open_.remove(name)
+            self._starts.append(offset)
+            self._names.append(open_[-1] if open_ else "")
+
+    def around(self, offset: int) -> str:
+        """The qualified name of the innermost function at `offset`, "" for none."""
+        at = bisect_right(self._starts, offset) - 1
+        return self._names[at] if at >= 0 else ""

@@ -1,0 +1,87 @@
+"""The invocation: whether the run succeeded, what it skipped, what it could not do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sarif_om as om
+
+from cudalint.finding import Level, Span
+from cudalint.run import Notification, Run
+from cudalint.sarif.driver import HOME, pascal_case
+
+CONFIGURATION = {"invalid-settings", "unknown-plugin"}
+"""The notifications that speak of the settings and not of the run."""
+
+SKIPPED = "step-skipped"
+
+_MEANINGS = {
+    SKIPPED: "A part of the analysis did not take place.",
+    "regions-not-understood": "The parser does not follow some regions of the code.",
+    "rule-failed": "A rule stopped with an internal error, and its findings are missing.",
+    "file-failed": "A file was not analysed because of an internal error.",
+    "cache-unusable": "The cache could not be read or written, so the run was slower.",
+    "missing-path": "A path that was asked for is not there.",
+    "not-cuda": "A file that was asked for is no CUDA source.",
+    "nothing-to-lint": "A folder that was asked for holds no CUDA files.",
+    "unreadable-folder": "A folder could not be listed, so its files were not analysed.",
+    "unreadable-file": "A file could not be read, so it was not analysed.",
+    "invalid-settings": "The settings could not be used.",
+    "unknown-plugin": "A plugin that the settings name could not be loaded.",
+}
+
+
+class Notifications:
+    """The notifications of one run, its skipped steps among them, and their descriptors."""
+
+    def __init__(self, run: Run) -> None:
+        skips = [Notification(SKIPPED, Level.NOTE, f"{skip}.") for skip in run.skips]
+        self._run = run
+        self._all = [*run.notifications, *skips]
+        self._indexes: dict[str, int] = {}
+        for notification in self._all:
+            self._indexes.setdefault(notification.id, len(self._indexes))
+
+    @property
+    def descriptors(self) -> list[Any]:
+        """A descriptor for each kind of notification that there is, in order."""
+        return [_descriptor(id_) for id_ in self._indexes]
+
+    def invocation(self, location: Callable[[Span], Any]) -> Any:
+        """The run's invocation. It failed when something is said at level error."""
+        failed = self._run.exit_code == 2 or any(n.level is Level.ERROR for n in self._all)
+        execution = [n for n in self._all if n.id not in CONFIGURATION]
+        configuration = [n for n in self._all if n.id in CONFIGURATION]
+        return om.Invocation(
+            execution_successful=not failed,
+            exit_code=self._run.exit_code,
+            tool_execution_notifications=self._made(execution, location),
+            tool_configuration_notifications=self._made(configuration, location),
+        )
+
+    def _made(self, notes: Sequence[Notification], location: Callable[[Span], Any]) -> list[Any]:
+        return [
+            om.Notification(
+                descriptor=om.ReportingDescriptorReference(
+                    id=note.id, index=self._indexes[note.id]
+                ),
+                level=note.level.value,
+                message=om.Message(text=note.message),
+                locations=[] if note.span is None else [location(note.span)],
+            )
+            for note in notes
+        ]
+
+
+def _descriptor(id_: str) -> Any:
+    meaning = _MEANINGS.get(id_, f"Something to know of the run: {id_.replace('-', ' ')}.")
+    text = om.MultiformatMessageString(text=meaning)
+    return om.ReportingDescriptor(
+        id=id_,
+        name=pascal_case(id_),
+        short_description=text,
+        full_description=text,
+        help=text,
+        help_uri=f"{HOME}/blob/main/docs/notifications.md#{id_}",
+    )
