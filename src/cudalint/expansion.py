@@ -8,11 +8,14 @@ each such use. What a fault is, the rules say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import msgspec
 
 from cudalint.finding import Related, Span
+
+if TYPE_CHECKING:
+    from cudalint.syntax.model import FileModel, Function
 
 
 class Record(Protocol):
@@ -75,6 +78,16 @@ def places(
             body.uses.append(record)
     for body in bodies.values():
         yield from _of_body(body, judge, fixed, alone)
+
+
+def words_fixed(model: FileModel) -> Callable[[Function], bool]:
+    """For `places`: whether a kernel's head in a macro's body has no word from an argument."""
+    parameters = {macro.name: frozenset(macro.parameters or ()) for macro in model.macros}
+
+    def fixed(kernel: Function) -> bool:
+        return parameters.get(kernel.via_macro, frozenset()).isdisjoint(kernel.words)
+
+    return fixed
 
 
 class _Body(Generic[R]):

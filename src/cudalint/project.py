@@ -80,6 +80,18 @@ class Project:
             found += self._kernels(included).get(kernel.name, ())
         return [f for f in found if f is not kernel and _same(f, kernel)]
 
+    def kernels_named(self, name: str) -> Sequence[Function]:
+        """Every declaration, definition and instantiation of a kernel of this name, in any file."""
+        return self._kernels_by_name.get(name, ())
+
+    @cached_property
+    def _kernels_by_name(self) -> dict[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
+        for path in sorted(self.models):
+            for kernel in self.models[path].kernels:
+                found.setdefault(kernel.name, []).append(kernel)
+        return found
+
     def _kernels(self, path: str) -> dict[str, list[Function]]:
         if path not in self._kernel_tables:
             table: dict[str, list[Function]] = {}
