@@ -284,7 +284,7 @@ def _verdict(kernel: Function, project: Project, wrappers: Wrappers) -> str | No
     return "mangled"
 
 
-def _fix(place: Place[Function, str], project: Project, context: Context, path: str) -> Fix | None:
+def _fix(place: Place[Function, str], project: Project, context: Context) -> Fix | None:
     """Adds the words, where that can neither clash with an overload nor with another file."""
     kernel = place.record
     path = kernel.span.path
