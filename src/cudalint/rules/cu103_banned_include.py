@@ -86,7 +86,6 @@ class BannedInclude(FileRule):
         Example(
             code=f"{_SPDX}#include <iostream>\n~~~~~~~~~~~~~~~~~~~\n"
             f"void report() {{ std::cout << 1; }}\n{_KERNEL}",
-            fixed=f"{_SPDX}#include <iostream>\nvoid report() {{ std::cout << 1; }}\n{_KERNEL}",
         ),
         Example(
             code="""\

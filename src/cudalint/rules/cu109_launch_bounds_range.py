@@ -1,0 +1,294 @@
+"""CU109 launch-bounds-range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from cudalint.compile.archs import ARCHS, THREADS_PER_BLOCK, WARP, arch_limits, arch_order
+from cudalint.context import Context
+from cudalint.expansion import Place, places
+from cudalint.finding import Finding, Level, Related
+from cudalint.instances import instances
+from cudalint.project import Project
+from cudalint.rule import Example, NoOptions, ProjectRule
+from cudalint.syntax.model import Function
+
+_SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
+_SM121 = 'targets = ["sm_121"]\n'
+_MORE = "#pragma once\nconstexpr int kThreads = 1'056;\n"
+_FEWEST_REGISTERS = 24
+
+
+class _Verdict(msgspec.Struct, frozen=True):
+    """What is wrong with the bounds: a message, what fills it, the numbers."""
+
+    message: str
+    arguments: tuple[object, ...]
+    numbers: dict[str, int | float | str]
+
+
+class LaunchBoundsRange(ProjectRule):
+    """Launch bounds that no SM of the target can keep.
+
+    What it does
+        Evaluates the arguments of each `__launch_bounds__`, through constants,
+        macros and the known instances of a template, and reports more than
+        1,024 threads in a block; and, for the archs that the file is compiled
+        for, more threads in the least number of blocks than an SM has. Notes
+        threads that are no multiple of a warp, and bounds that leave a thread
+        fewer than 24 registers. Bounds that can't be evaluated are left alone.
+
+    Why it matters
+        A block of more than 1,024 threads cannot be launched. A least number of
+        blocks that does not fit is ignored by ptxas, which only warns: the
+        occupancy that the source promises is not there.
+
+    Example
+            // sm_121 has 1,536 threads per SM
+            extern "C" __global__ void __launch_bounds__(1024, 2) scale(float* o) { … }
+
+    How to fix
+        Take a block size that is a multiple of 32 and at most 1,024, and a
+        number of blocks with which it fits the SM of each target.
+
+    Sources
+        The CUDA C++ Programming Guide, "Launch Bounds" and "Technical
+        Specifications per Compute Capability"; ptxas: `.minnctapersm will be
+        ignored`.
+    """
+
+    code = "CU109"
+    name = "launch-bounds-range"
+    level = Level.ERROR
+    messages = {
+        "threads": "Kernel '{0}' is bounded to '{1}' threads, and a block holds '1024'; "
+        "take a smaller block.",
+        "blocks": "Kernel '{0}' wants '{1}' blocks of '{2}' threads on an SM, and one of '{3}' "
+        "holds '{4}' threads, so ptxas ignores it; take fewer or smaller blocks.",
+        "warps": "Kernel '{0}' is bounded to '{1}' threads, no multiple of '32'; take whole warps.",
+        "registers": "Kernel '{0}' wants '{1}' blocks of '{2}' threads on an SM, "
+        "which leaves a thread '{3}' registers; take fewer blocks.",
+    }
+
+    INVALID = (
+        Example(
+            code="""\
+extern "C" __global__ void __launch_bounds__(2048) scale(float* o) { *o = 1.f; }
+                                                   ~~~~~
+""",
+            message="Kernel 'scale' is bounded to '2048' threads, and a block holds '1024';",
+        ),
+        Example(
+            code="""\
+#define THREADS (1u << 10)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) scale(float* o) { *o = 1.f; }
+                                                         ~~~~~
+extern "C" __global__ void __launch_bounds__(THREADS, 1) copy(float* o) { *o = 1.f; }
+""",
+            settings=_SM121,
+            message="wants '2' blocks of '1024' threads on an SM, and one of 'sm_121' holds '1536'",
+        ),
+        Example(
+            code="""\
+constexpr int kWarps = 3, kLanes = 0x20;
+enum { kExtra = 4 };
+extern "C" __global__ void
+__launch_bounds__(kWarps * kLanes + kExtra)
+scale(float* o) { *o = 1.f; }
+~~~~~
+""",
+            message="Kernel 'scale' is bounded to '100' threads, no multiple of '32';",
+        ),
+        Example(
+            code="""\
+template <int N, int M = 2> __global__ void __launch_bounds__(N * M) fill(float* o) { *o = N; }
+                                                                     ~~~~
+template __global__ void fill<256>(float*);
+template __global__ void fill<1024>(float*);
+""",
+            message="Kernel 'fill' is bounded to '2048' threads,",
+        ),
+        Example(
+            code="""\
+#define KERNEL(name, threads) \\
+  extern "C" __global__ void __launch_bounds__(threads) name(float* o) { *o = 1.f; }
+KERNEL(fill_a, 512)
+KERNEL(fill_b, 1536)
+~~~~~~~~~~~~~~~~~~~~
+""",
+        ),
+        Example(
+            path="scale.cu",
+            code="""\
+#include "sizes.cuh"
+extern "C" __global__ void __launch_bounds__(kThreads) scale(float* o) { *o = 1.f; }
+                                                       ~~~~~
+""",
+            files={"sizes.cuh": '#pragma once\n#include "more.cuh"\n', "more.cuh": _MORE},
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void __launch_bounds__(1024, 3) scale(float* o) { *o = 1.f; }
+                                                      ~~~~~
+""",
+            message="which leaves a thread '16' registers;",
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void __launch_bounds__(480, 3) tight(float* o) { *o = 1.f; }
+extern "C" __global__ void __launch_bounds__(480, 4) scale(float* o) { *o = 1.f; }
+                                                     ~~~~~
+""",
+            settings='targets = ["sm_90", "sm_89"]\n',
+            message="one of 'sm_89' holds '1536' threads",
+        ),
+    )
+    VALID = (
+        Example(
+            code=_SPDX
+            + """\
+#define THREADS 512
+extern "C" __global__ void __launch_bounds__(THREADS, 3) scale(float* o) { *o = 1.f; }
+""",
+            settings=_SM121,
+        ),
+        Example(
+            code=_SPDX
+            + """\
+template <int N> __global__ void __launch_bounds__(N) fill(float* o) { *o = N; }
+extern "C" void run(float* o, cudaStream_t s) { fill<96><<<1, 96, 0, s>>>(o); }
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+#ifdef WIDE
+#define THREADS 1024
+#else
+#define THREADS 2048 / 2 / 2
+#endif
+extern "C" __global__ void __launch_bounds__(THREADS, 2) scale(float* o) { *o = 1.f; }
+""",
+            settings=_SM121,
+        ),
+        Example(
+            code=_SPDX
+            + """\
+struct Sizes { static constexpr int kThreads = sizeof(double) * 32; };
+extern "C" __global__ void __launch_bounds__(Sizes::kThreads, 6) scale(float* o) { *o = 1.f; }
+""",
+            settings=_SM121,
+        ),
+        Example(
+            code=_SPDX
+            + """\
+// __launch_bounds__(4096)
+#if 0
+extern "C" __global__ void __launch_bounds__(4096) old(float* o) { *o = 1.f; }
+#endif
+extern "C" __global__ void __launch_bounds__(1024) scale(float* o) { *o = 1.f; }
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(1024, 2) scale(float* o) { *o = 1.f; }
+""",
+            settings='targets = ["sm_90a", "sm_100"]\n',
+        ),
+        Example(
+            code=_SPDX
+            + """\
+#define KERNEL(name, threads) \\
+  extern "C" __global__ void __launch_bounds__(threads) name(float* o) { *o = 1.f; }
+KERNEL(fill_a, 512)
+KERNEL(fill_b, static_cast<int>(1024))
+""",
+        ),
+    )
+
+    def check(self, project: Project, context: Context, options: NoOptions) -> Iterator[Finding]:
+        """Judge each `__launch_bounds__` once; the worst that is known of it is said."""
+
+        def judge(kernel: Function) -> _Verdict | None:
+            return _worst(_verdicts(kernel, context))
+
+        for model in project.models.values():
+            bounded = [kernel for kernel in model.kernels if kernel.bounds is not None]
+            if bounded:
+                for place in places(bounded, judge, lambda kernel: judge(kernel) is not None):
+                    yield self._found(place)
+
+    def _found(self, place: Place[Function, _Verdict]) -> Finding:
+        kernel, verdict = place.record, place.verdict
+        is_note = verdict.message in ("warps", "registers")
+        related = place.related
+        if kernel.bounds is not None and not kernel.via_macro:
+            related = (Related(kernel.bounds.span, "bounds"),)
+        finding = self.report(
+            verdict.message,
+            place.span,
+            kernel.name,
+            *verdict.arguments,
+            level=Level.NOTE if is_note else None,
+            related=related,
+            extents=(kernel.head, *place.uses),
+        )
+        return msgspec.structs.replace(finding, properties=verdict.numbers)
+
+
+def _worst(verdicts: Iterable[_Verdict]) -> _Verdict | None:
+    order = ("threads", "blocks", "warps", "registers")
+    return min(verdicts, key=lambda verdict: order.index(verdict.message), default=None)
+
+
+def _verdicts(kernel: Function, context: Context) -> Iterator[_Verdict]:
+    """What is wrong in each file that compiles the kernel, for each known instance."""
+    path = kernel.span.path
+    values = instances(kernel, context) if kernel.template else [{}]
+    for bindings in values:
+        known = list(_judged(kernel, path, bindings, context))
+        if not known and not path.endswith(".cu"):
+            for user in context.project.includes.includers(path):
+                known += _judged(kernel, user, bindings, context)
+        yield from known
+
+
+def _judged(
+    kernel: Function, path: str, bindings: dict[str, int], context: Context
+) -> Iterator[_Verdict]:
+    arguments = kernel.bounds.arguments if kernel.bounds else ()
+    evaluate = context.project.constants.evaluate
+    threads = evaluate(path, arguments[0], bindings) if arguments else None
+    if threads is None:
+        return
+    if threads > THREADS_PER_BLOCK:
+        yield _Verdict("threads", (threads,), {"threads": threads})
+        return
+    if threads % WARP:
+        yield _Verdict("warps", (threads,), {"threads": threads})
+    blocks = evaluate(path, arguments[1], bindings) if len(arguments) > 1 else None
+    if blocks is not None and blocks > 0 and threads > 0:
+        verdict = _of_blocks(threads, blocks, context.archs(path))
+        if verdict is not None:
+            yield verdict
+
+
+def _of_blocks(threads: int, blocks: int, archs: tuple[str, ...]) -> _Verdict | None:
+    """The first arch on which so many blocks don't fit, or too few registers on all of them."""
+    warps = -(-threads // WARP)
+    numbers: dict[str, int | float | str] = {"threads": threads, "blocks": blocks}
+    for arch in sorted(archs, key=arch_order):
+        limits = arch_limits(arch)
+        if limits is not None and warps * WARP * blocks > limits.threads_per_sm:
+            held = limits.threads_per_sm
+            numbers |= {"arch": arch, "threads_per_sm": held}
+            return _Verdict("blocks", (blocks, threads, arch, held), numbers)
+    known = [limits for arch in archs or ARCHS if (limits := arch_limits(arch)) is not None]
+    ceiling = max((limits.register_ceiling(threads, blocks) for limits in known), default=None)
+    if ceiling is not None and ceiling < _FEWEST_REGISTERS:
+        numbers["registers"] = ceiling
+        return _Verdict("registers", (blocks, threads, ceiling), numbers)
+    return None
