@@ -53,6 +53,12 @@ class Context:
         """Every file that was analysed."""
         return self.project.models
 
+    @property
+    def types_failure(self) -> str | None:
+        """Why libclang could not be used, if it was asked for and could not."""
+        asked: TypeOracle | None = vars(self).get("types")
+        return asked.failure if asked is not None else None
+
     def text(self, span: Span) -> str:
         """The source text of `span`, decoded with replacement characters."""
         return self.sources[span.path].data[span.start : span.end].decode("utf-8", "replace")

@@ -121,6 +121,9 @@ class _Stages:
         compiled = self._compile(sources, trees)
         judging.compiled(compiled or ())
         self._notifications += judging.notifications
+        if context.types_failure:
+            message = f"types are judged by their spelling alone: {context.types_failure}"
+            self._notifications.append(Notification("types-unavailable", Level.WARNING, message))
         return self._finish(sources, models, judging, compiled)
 
     def _read(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:

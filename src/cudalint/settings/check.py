@@ -73,7 +73,7 @@ def _convert(
     except msgspec.ValidationError as error:
         if origin is None:
             raise SettingsError(f"rules.{key}: {error}") from None
-        raise explain(error, rule.options, ("rules", key), origin) from None
+        raise explain(error, rule.options, ("rules", key), origin, ("level",)) from None
 
 
 def _check(

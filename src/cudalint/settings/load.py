@@ -157,9 +157,16 @@ def _convert(value: object, type_: Any, keys: tuple[Key, ...], origin: Origin) -
 
 
 def explain(
-    error: msgspec.ValidationError, type_: Any, keys: tuple[Key, ...], origin: Origin
+    error: msgspec.ValidationError,
+    type_: Any,
+    keys: tuple[Key, ...],
+    origin: Origin,
+    beside: tuple[str, ...] = (),
 ) -> SettingsError:
-    """Make one line of a validation error of `type_` at `keys`: place, problem, what was meant."""
+    """Make one line of a validation error of `type_` at `keys`: place, problem, what was meant.
+
+    `beside` are keys that may stand there too.
+    """
     text, _, path = str(error).partition(" - at `$")
     steps = re.findall(r"\.([^.\[`]+)|\[(\d+)\]", path)
     below = keys + tuple(int(index) if index else name for name, index in steps)
@@ -168,9 +175,10 @@ def explain(
         key = unknown[1]
         place = origin.place((*below, key))
         known = [field.encode_name for field in msgspec.structs.fields(type_)]
+        known += beside
         return SettingsError(f"{place}: unknown key '{key}'{did_you_mean(key, known)}")
     name = ".".join(step for step in below if isinstance(step, str))
-    problem = text[0].lower() + text[1:].replace("`", "")
+    problem = text[0].lower() + text[1:].replace("`", "").replace(" | null", "")
     invalid = re.fullmatch(r"Invalid enum value '(.*)'", text, re.DOTALL)
     if invalid:
         allowed = _allowed(type_, str(below[-1]))
