@@ -1,0 +1,58 @@
+# Everything is done in .venv, which is made anew when pyproject.toml or the lock
+# changes. PYTHON may be any python3 from 3.10 to 3.13.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.lock
+PYTEST_ARGS ?=
+
+.PHONY: help lint test check format bench gpu-test docs lock clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+lint: $(VENV)/.installed  ## install cudalint with nvcc, lint the shipped kernels
+	$(BIN)/cudalint kernels/
+
+test: $(VENV)/.installed-dev  ## install what the tests need, run them
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.installed-dev  ## formatting, ruff, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev  ## format the Python code, mend what ruff can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.installed-dev  ## start-up and throughput, as ratios
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/throughput.py
+
+gpu-test: $(VENV)/.installed-dev  ## the kernels' tests; need a GPU, PyTorch and CuPy
+	$(BIN)/python -m pytest tests/gpu $(PYTEST_ARGS)
+
+docs: $(VENV)/.installed  ## write docs/rules.md from the rules' docstrings
+	$(BIN)/python tools/rule_docs.py
+
+lock:  ## pin the newest versions again; PYTHONS names one interpreter of each version
+	$(PYTHON) tools/lock.py $(PYTHONS)
+
+clean:  ## remove the virtual environment and what tools left behind
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info)' \
+	  || { echo "cudalint needs Python 3.10 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV) \
+	  || { echo "python3 has no venv module (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+
+$(VENV)/.installed: pyproject.toml requirements-dev.lock | $(BIN)/python
+	$(INSTALL) -e '.[nvcc]'
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(BIN)/python
+	$(INSTALL) -e '.[nvcc,dev]'
+	touch $(VENV)/.installed $@
