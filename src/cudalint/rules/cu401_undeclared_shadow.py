@@ -122,6 +122,39 @@ class UndeclaredShadow(TreeRule):
             message="replaces 'gb10/qwen/nvfp4/rms_norm.cu'",
         ),
         Example(
+            path="gb10/qwen/nvfp4/KERNEL.toml",
+            code="""\
+[shadow]
+rms_norm = "two warps per row: hidden size 4096"
+# headers
+[modules]
+rms_norm = "norm"
+""",
+            files={
+                "gb10/common/rms_norm.cu": _COMMON,
+                "gb10/common/tile.cuh": _TILE,
+                "gb10/qwen/nvfp4/rms_norm.cu": _LEAF,
+                "gb10/qwen/nvfp4/tile.cuh": _MARK + _WIDE_TILE,
+            },
+            fixed="""\
+[shadow]
+rms_norm = "two warps per row: hidden size 4096"
+"tile.cuh" = "TODO"
+# headers
+[modules]
+rms_norm = "norm"
+""",
+        ),
+        Example(
+            path="gb10/qwen/nvfp4/KERNEL.toml",
+            code='[modules]\nrms_norm = "norm"',
+            files={
+                "gb10/common/rms_norm.cu": _COMMON,
+                "gb10/qwen/nvfp4/rms_norm.cu": _MARK + _LEAF,
+            },
+            fixed='[modules]\nrms_norm = "norm"\n\n[shadow]\nrms_norm = "TODO"\n',
+        ),
+        Example(
             path="gb10/qwen/fp8/KERNEL.toml",
             code="""\
 [sources]

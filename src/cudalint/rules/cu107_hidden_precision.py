@@ -1,0 +1,271 @@
+"""CU107 hidden-precision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cudalint.context import Context
+from cudalint.finding import Finding, Level, Related
+from cudalint.rule import Example, FileRule, NoOptions
+from cudalint.semantics.model import ParameterType
+from cudalint.semantics.precision import precision_of, says, stored_format
+from cudalint.syntax.model import Comment, FileModel, Function, Parameter
+
+_HEAD = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
+
+
+class HiddenPrecision(FileRule):
+    """A kernel's signature does not say the precision of what a pointer holds.
+
+    What it does
+        Reports a parameter whose type goes by a typedef, `using` or macro for a
+        narrow format (bf16, half, the fp8, fp6 and fp4 formats, int8) when that name
+        does not say the format; and a pointer to plain bytes or 16-bit words
+        when its name, or the comment on it, says that they are fp8, bf16 or half.
+
+    Why it matters
+        Which precision a buffer has decides which kernel the host may pair it
+        with. An alias called `elem` hides that from everyone who reads the
+        signature, and from the bindings made from it.
+
+    Example
+            using elem = __nv_bfloat16;
+            extern "C" __global__ void scale(const elem* x, const uint8_t* w_fp8);
+
+    How to fix
+        Say the format in the alias, and give storage its own type:
+
+            using bf16 = __nv_bfloat16;
+            extern "C" __global__ void scale(const bf16* x, const __nv_fp8_e4m3* w);
+
+    Sources
+        Metrale Engine, "CUDA Kernel Engineering": module-local aliases are fine
+        but don't hide the precision.
+    """
+
+    code = "CU107"
+    name = "hidden-precision"
+    level = Level.NOTE
+    messages = {
+        "alias": "'{0}' of the kernel '{1}' is '{2}' behind the name '{3}', "
+        "which does not say '{4}'.",
+        "storage": "'{0}' of the kernel '{1}' holds '{2}' as '{3}'; use the type of the format.",
+    }
+    INVALID = (
+        Example(
+            code="""\
+using elem = __nv_bfloat16;
+extern "C" __global__ void k(const elem* __restrict__ a, float* o) {}
+                             ~~~~~~~~~~~~~~~~~~~~~~~~~~
+""",
+            message="'a' of the kernel 'k' is 'const __nv_bfloat16*' behind the name 'elem', "
+            "which does not say 'bf16'.",
+        ),
+        Example(
+            code="""\
+typedef __nv_fp8_e4m3 weight_t;
+typedef __half T;
+extern "C" __global__ void k(const weight_t* w, T* o, T scale) {}
+                             ~~~~~~~~~~~~~~~~~  ~~~~  ~~~~~~~
+""",
+        ),
+        Example(
+            code="""\
+using half_t = __nv_bfloat16;
+using bf16 = __half;
+__global__ void k(half_t* a, bf16* b) {}
+                  ~~~~~~~~~  ~~~~~~~
+""",
+            message="which does not say 'bf16'.",
+        ),
+        Example(
+            code="""\
+using bf16 = __nv_bfloat16;
+using act = bf16;
+#define QUANT signed char
+__global__ void k(act* a, const QUANT* b, bf16* c) {}
+                  ~~~~~~  ~~~~~~~~~~~~~~
+""",
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void k(
+    const uint8_t* __restrict__ w_fp8,
+    ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+    const unsigned char* v,  // e4m3 values
+    ~~~~~~~~~~~~~~~~~~~~~~
+    /* bf16 */ const uint16_t* x,
+               ~~~~~~~~~~~~~~~~~
+    unsigned short* half_out) {}
+    ~~~~~~~~~~~~~~~~~~~~~~~~
+""",
+            message="'w_fp8' of the kernel 'k' holds 'fp8' as 'const uint8_t*';",
+        ),
+        Example(
+            code="""\
+// Dequantises one row.
+//   codes: [rows, 128] E4M3
+//   out: the values
+extern "C" __global__ void k(const uint8_t* codes, float* out) {}
+                             ~~~~~~~~~~~~~~~~~~~~
+""",
+        ),
+        Example(
+            path="k.cu",
+            code="""\
+#include "types.cuh"
+__global__ void k(elem_ptr a) {}
+                  ~~~~~~~~~~
+""",
+            files={"types.cuh": _HEAD + "#pragma once\nusing elem_ptr = const __nv_fp4x2_e2m1*;\n"},
+        ),
+    )
+    VALID = (
+        Example(
+            code=_HEAD
+            + """\
+using bf16 = __nv_bfloat16;
+using bf16x2_t = __nv_bfloat162;
+typedef __half fp16;
+typedef half half_t;
+using fp8 = __nv_fp8_e4m3;
+using e5m2_t = __nv_fp8_e5m2;
+using i8 = int8_t;
+extern "C" __global__ void __launch_bounds__(32)
+    k(const bf16* a, bf16x2_t* b, fp16* c, half_t* d, const fp8* e, const e5m2_t* f, i8* g) {
+  *a;
+}
+""",
+        ),
+        Example(
+            code=_HEAD
+            + """\
+extern "C" __global__ void __launch_bounds__(32)
+    k(const __nv_bfloat16* a, const __nv_fp8_e4m3* w, const int8_t* q, half scale, float* o) {
+  *o = scale;
+}
+""",
+        ),
+        Example(
+            code=_HEAD
+            + """\
+using elem = __nv_bfloat16;
+__device__ float load(const elem* p) { return *p; }
+extern "C" __global__ void __launch_bounds__(32) k(const __nv_bfloat16* a, float* o) {
+  using value = __half;
+  *o = load(a) + float(value(1));
+}
+""",
+        ),
+        Example(
+            code=_HEAD
+            + """\
+extern "C" __global__ void __launch_bounds__(32)
+    k(const uint8_t* mask, const uint16_t* indices, uint8_t* packed_fp4, float* o) {
+  *o = mask[indices[0]];  // the mask of the fp8 path
+}
+""",
+        ),
+        Example(
+            code=_HEAD
+            + """\
+using index = int;
+using real = float;
+typedef unsigned long long slot_t;
+extern "C" __global__ void __launch_bounds__(32) k(const index* i, real* o, slot_t* s) { *o = *i; }
+""",
+        ),
+        Example(
+            code=_HEAD
+            + """\
+template <typename T>
+__device__ void copy(const T* in, T* out) { *out = *in; }
+#define ENTRY(T) \\
+  extern "C" __global__ void __launch_bounds__(32) copy_##T(const T* in, T* out) { copy(in, out); }
+ENTRY(half)
+""",
+            also=("CU105",),
+        ),
+    )
+
+    def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
+        """Judge the parameters of each kernel that `file` defines, macros' own text aside."""
+        for kernel in file.kernels:
+            if kernel.kind != "definition" or kernel.via_macro:
+                continue
+            types = context.types.parameters(kernel)
+            for number, parameter in enumerate(kernel.parameters):
+                yield from self._alias(kernel, parameter, types[number])
+                yield from self._storage(file, kernel, number, types[number], context)
+
+    def _alias(
+        self, kernel: Function, parameter: Parameter, found: ParameterType
+    ) -> Iterator[Finding]:
+        precision = precision_of(found.canonical)
+        if precision is None or not found.through or says(found.through[0].name, precision):
+            return
+        outermost = found.through[0]
+        yield self.report(
+            "alias",
+            parameter.span,
+            parameter.name,
+            kernel.name,
+            found.canonical,
+            outermost.name,
+            precision.name,
+            related=(Related(outermost.span, "named here"),),
+            extents=(kernel.head,),
+        )
+
+    def _storage(
+        self,
+        file: FileModel,
+        kernel: Function,
+        number: int,
+        found: ParameterType,
+        context: Context,
+    ) -> Iterator[Finding]:
+        parameter = kernel.parameters[number]
+        if "*" not in found.canonical:
+            return
+        said = stored_format(found.canonical, parameter.name)
+        if said is None and stored_format(found.canonical, "half fp8"):
+            words = _words_on(file, kernel, number, context)
+            said = stored_format(found.canonical, words)
+        if said is not None:
+            yield self.report(
+                "storage",
+                parameter.span,
+                parameter.name,
+                kernel.name,
+                said,
+                found.canonical,
+                extents=(kernel.head,),
+            )
+
+
+def _words_on(file: FileModel, kernel: Function, number: int, context: Context) -> str:
+    """What comments say of one parameter: beside it, and by its name above the kernel."""
+    parameters = kernel.parameters
+    end = kernel.body.start if kernel.body is not None else kernel.head.end
+    starts = [p.span.start for p in parameters[number + 1 :]] or [end]
+    ends = [p.span.end for p in parameters[:number]] or [kernel.name_span.end]
+    data = context.sources[file.path].data
+    beside = [
+        comment.text
+        for comment in file.comments
+        if ends[-1] <= comment.span.start < starts[0]
+        and _speaks_of(comment, parameters[number], data)
+    ]
+    name = re.escape(parameters[number].name)
+    above = re.findall(rf"(?m)^[\s/*\-]*(?:@param\s+)?`?{name}`?\s*[:=\-–,].*$", kernel.comment)
+    return " ".join((*beside, *(above if name else ())))
+
+
+def _speaks_of(comment: Comment, parameter: Parameter, data: bytes) -> bool:
+    """Whether a comment near a parameter is on it: inside, just before, or behind on its line."""
+    span = parameter.span
+    if comment.span.end <= span.start:
+        return b"\n" not in data[comment.span.end : span.start]
+    return b"\n" not in data[span.end : comment.span.start]

@@ -1,0 +1,86 @@
+"""TypeOracle: what the parameters of kernels are, whatever they are called.
+
+It asks the spelling first and libclang only when that can't tell; most runs
+never load libclang. What libclang is given is `cudalint.semantics.clang`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from cudalint.semantics.model import ParameterType, spelt
+from cudalint.semantics.spelling import Names, UnclearError
+from cudalint.source import SourceFile
+from cudalint.syntax.model import Function
+
+if TYPE_CHECKING:
+    from cudalint.project import Project
+    from cudalint.semantics.clang import ClangKernel
+
+_KERNELS = 10_000
+
+
+class TypeOracle:
+    """Answers for the files of one run, from memory; nothing is read from disk."""
+
+    def __init__(self, project: Project, sources: Mapping[str, SourceFile]) -> None:
+        self._sources = sources
+        self._project = project
+        self._names: dict[str, Names] = {}
+        self._kernels: dict[str, dict[int, list[ClangKernel]]] = {}
+        self.failure: str | None = None
+
+    def parameters(self, kernel: Function) -> tuple[ParameterType, ...]:
+        """The types of the kernel's parameters, in their order.
+
+        A type that neither its spelling nor libclang can tell is as it is
+        written, and neither untyped nor with untyped members.
+        """
+        names = self._names_of(kernel.span.path)
+        found: list[ParameterType] = []
+        for number, parameter in enumerate(kernel.parameters):
+            try:
+                found.append(names.resolve(parameter.type, kernel))
+            except UnclearError:
+                found.append(self._ask(kernel, number) or ParameterType(spelt(parameter.type)))
+        return tuple(found)
+
+    def _names_of(self, path: str) -> Names:
+        names = self._names.get(path)
+        if names is None:
+            files = (path, *self._project.includes.closure(path))
+            models = [self._project.models[file] for file in files]
+            names = self._names[path] = Names(models)
+        return names
+
+    def _ask(self, kernel: Function, number: int) -> ParameterType | None:
+        """What libclang says of one parameter; None if it does not see that kernel."""
+        offset = kernel.use.start if kernel.use is not None else kernel.name_span.start
+        for seen in self._parsed(kernel.span.path).get(offset, ()):
+            same_name = seen.name == kernel.name or kernel.use is None
+            if same_name and len(seen.parameters) == len(kernel.parameters):
+                return seen.parameters[number]
+        return None
+
+    def _parsed(self, path: str) -> dict[int, list[ClangKernel]]:
+        """The kernels of a file by the offset of their names on disk."""
+        if path in self._kernels:
+            return self._kernels[path]
+        found: dict[int, list[ClangKernel]] = {}
+        self._kernels[path] = found
+        if self.failure is not None:
+            return found
+        from cudalint.semantics.clang import ClangError, kernels, stub_names
+        from cudalint.semantics.virtual import lay_out
+
+        models, includes = self._project.models, self._project.includes
+        layout = lay_out(path, models, self._sources, includes, stub_names())
+        try:
+            seen = kernels(layout.main, layout.files, _KERNELS)
+        except ClangError as error:
+            self.failure = str(error)
+            return found
+        for kernel in seen:
+            found.setdefault(layout.original(kernel.offset), []).append(kernel)
+        return found
