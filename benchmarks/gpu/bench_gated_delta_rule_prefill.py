@@ -66,7 +66,7 @@ def cases(engine: Engine) -> Iterator[Case]:
         chunks = length // CHUNK + 1
         shared: dict[str, Any] = {
             "factors": torch.empty(
-                chunks, VALUE_HEADS, 4, 32, 8, dtype=torch.bfloat16, device="cuda"
+                chunks, VALUE_HEADS, 3, 32, 8, dtype=torch.bfloat16, device="cuda"
             ),
             "decay": torch.empty(chunks, VALUE_HEADS, CHUNK, device="cuda"),
             "q": tokens.q,

@@ -63,9 +63,9 @@ def _run(engine: Engine, given: dict[str, Any]) -> Tensor:
 @pytest.mark.parametrize(
     ("tokens", "experts", "top_k", "inter", "shared_inter", "hidden"),
     [
-        (1, 1, 1, 16, 0, 1),
-        (1, 8, 6, 512, 528, 36),
-        (3, 16, 10, 528, 4112, 37),
+        (1, 1, 1, 16, 0, 8),
+        (1, 8, 6, 512, 528, 40),
+        (3, 16, 10, 528, 4112, 24),
         (2, 128, 22, 1856, 3712, 8),
     ],
     ids=str,
@@ -84,7 +84,7 @@ def test_matches(
 
 
 def test_padding_slots_add_nothing(engine: Engine) -> None:
-    given = _inputs(3, 8, 4, 272, 64, 20)
+    given = _inputs(3, 8, 4, 272, 64, 24)
     given["expert"][0, 1:] = -1
     given["expert"][1] = -1
     given["up"][1] = float("nan")
@@ -92,7 +92,7 @@ def test_padding_slots_add_nothing(engine: Engine) -> None:
 
 
 def test_a_nan_stays_in_its_token(engine: Engine) -> None:
-    given = _inputs(3, 8, 4, 272, 64, 20)
+    given = _inputs(3, 8, 4, 272, 64, 24)
     given["up"][1, 2, 100] = float("nan")
     got = _run(engine, given)
     assert got.isnan().all(dim=1).tolist() == [False, True, False]

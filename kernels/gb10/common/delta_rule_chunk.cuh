@@ -33,9 +33,10 @@ constexpr int kValueDim = GDR_VALUE_DIM;
 // Tokens of a chunk: the depth of one tensor-core step.
 constexpr int kChunk = 16;
 // Workspace of one chunk and value head. The factors are the B fragments of T^T and P^T as the
-// tensor cores take them: [T upper, T lower, P upper, P lower][lane][8 values], where "upper" is
-// the number rounded to bf16 and "lower" what that leaves.
-constexpr int kFactors = 4;
+// tensor cores take them: [T upper, T lower, P][lane][8 values], where "upper" is the number
+// rounded to bf16 and "lower" what that leaves. T acts on the state, which must not lose digits
+// from chunk to chunk; P only on the output, which is rounded to bf16 itself.
+constexpr int kFactors = 3;
 constexpr int kFactorElements = kFactors * kWarpSize * 8;
 
 static_assert(kKeyDim % 32 == 0, "keys are read 16 bytes per lane of a quad");

@@ -17,13 +17,15 @@
 //            q and k, and scaled q.
 // Alignment  q, k, v, o, factors and decay 16 bytes, key_stride and value_stride multiples of 8;
 //            value_heads a multiple of key_heads; value_heads and batch <= 65535.
-// Tolerance  the state stays fp32; it and all inner factors enter the tensor cores as sums of two
-//            bf16 (relative 2^-16). o is rounded to bf16 once: rel 1e-2, abs 1e-3 where the sums
-//            cancel; the state has rel 1e-3, abs 1e-4.
-// Launch     grid (kValueDim / 64, value_heads, batch), block (128), static shared memory only.
+// Tolerance  the state stays fp32, and whatever flows into it passes the tensor cores as sums of
+//            two bf16 (relative 2^-16): rel 1e-3, abs 1e-4. What flows into o alone is rounded to
+//            bf16 before its products and o after them: rel 1e-2, abs 1e-3 where the sums cancel.
+// Launch     grid (kValueDim / 32, value_heads, batch), block (128), static shared memory only.
 //
-// How        Each warp owns 16 state columns as fp32 accumulators of S^T, which are the left
-//            operand of the next chunk's products without leaving their lanes. A block's four warps
+// How        A pair of warps owns 16 state columns, each warp half of the keys, as fp32
+//            accumulators of S^T: these are the left operand of the next chunk's products without
+//            leaving their lanes. The pair adds up its halves of K S and Q S through shared memory
+//            and both solve for U; each finishes eight of the sixteen outputs. A block's two pairs
 //            share k, q, v and the factors, brought by cp.async two chunks ahead.
 
 #include <cuda_bf16.h>
@@ -32,28 +34,30 @@
 #include "delta_rule_chunk.cuh"
 
 constexpr int kThreads = 128;
+constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kStages = 3;
-// State columns per warp and per block.
-constexpr int kWarpColumns = 16;
-constexpr int kBlockColumns = kThreads / kWarpSize * kWarpColumns;
-// Tensor-core steps along the key dimension.
-constexpr int kSteps = kKeyDim / 16;
-// Row pitches in bytes; 16 more than a multiple of 128, against bank conflicts of ldmatrix.
+// State columns per pair of warps and per block, and keys per warp.
+constexpr int kPairColumns = 16;
+constexpr int kBlockColumns = kWarps / 2 * kPairColumns;
+constexpr int kWarpKeys = kKeyDim / 2;
+// Tensor-core steps along a warp's keys.
+constexpr int kSteps = kWarpKeys / 16;
+// Row pitches in bytes: the eight rows of an ldmatrix tile fall in different banks.
 constexpr int kKeyPitch = kKeyDim * 2 + 16;
 constexpr int kValuePitch = kBlockColumns * 2 + 16;
-constexpr int kOutPitch = kWarpColumns * 2 + 16;
+constexpr int kOutPitch = kPairColumns * 2 + 16;
 // Parts of a stage, in bytes from its start.
 constexpr int kQueryAt = kChunk * kKeyPitch;
 constexpr int kValueAt = kQueryAt + kChunk * kKeyPitch;
 constexpr int kFactorAt = kValueAt + kChunk * kValuePitch;
 constexpr int kDecayAt = kFactorAt + kFactorElements * 2;
 constexpr int kStageBytes = kDecayAt + kChunk * 4;
-constexpr int kOutBytes = kThreads / kWarpSize * kChunk * kOutPitch;
+// Tokens whose outputs a warp finishes.
+constexpr int kWarpTokens = kChunk / 2;
 
 static_assert(kKeyDim % 64 == 0 && kValueDim % kBlockColumns == 0, "whole rows and columns");
-static_assert(kStages * kStageBytes + kOutBytes <= 48 * 1024, "static shared memory ends there");
 
-// Where a block's inputs come from: one sequence, one value head, 64 columns.
+// Where a block's inputs come from: one sequence, one value head, kBlockColumns columns.
 struct Source {
   const bf16* q;  // of the sequence's first token
   const bf16* k;
@@ -96,66 +100,58 @@ __device__ __forceinline__ void copy_chunk(const Source& source, int chunk, unsi
   const size_t slot = static_cast<size_t>(chunk) * source.value_heads;
 #pragma unroll
   for (int piece = tid; piece < kFactorCopies; piece += kThreads) {
-    cp_async_16(stage + kFactorAt + piece * 16, source.factors + slot * kFactorElements + piece * 8);
+    cp_async_16(stage + kFactorAt + piece * 16,
+                source.factors + slot * kFactorElements + piece * 8);
   }
   if (tid < kChunk * 4 / 16) {
     cp_async_16(stage + kDecayAt + tid * 16, source.decay + slot * kChunk + tid * 4);
   }
 }
 
-// sum += a * b for 16 x 16 of b, with a given as upper + lower and b exact in bf16.
-__device__ __forceinline__ void multiply_split(float (&sum)[2][4], float (&rest)[2][4],
-                                               const unsigned (&upper)[4],
-                                               const unsigned (&lower)[4],
-                                               const unsigned (&b)[4]) {
-  mma_m16n8k16(sum[0], upper, b[0], b[1]);
-  mma_m16n8k16(sum[1], upper, b[2], b[3]);
-  mma_m16n8k16(rest[0], lower, b[0], b[1]);
-  mma_m16n8k16(rest[1], lower, b[2], b[3]);
-}
-
-// a * b for 16 x 16 of each, a in accumulator layout and b as split fragments; what the product of
-// the two lower parts would add is below fp32's own rounding.
-__device__ __forceinline__ void multiply_factor(float (&product)[2][4], const float (&a)[2][4],
-                                                uint4 b_upper, uint4 b_lower) {
+// product = a * b for 16 x 16 of each, a in accumulator layout, b as fragments of its upper and
+// lower part; what the two lower parts would add is below the error of the split.
+__device__ __forceinline__ void multiply_split(float (&product)[2][4], const float (&a)[2][4],
+                                               uint4 b_upper, uint4 b_lower) {
   unsigned upper[4];
   unsigned lower[4];
   split_bf16x2(a[0][0], a[0][1], upper[0], lower[0]);
   split_bf16x2(a[0][2], a[0][3], upper[1], lower[1]);
   split_bf16x2(a[1][0], a[1][1], upper[2], lower[2]);
   split_bf16x2(a[1][2], a[1][3], upper[3], lower[3]);
-  float rest[2][4] = {};
-  mma_m16n8k16(product[0], upper, b_upper.x, b_upper.y);
-  mma_m16n8k16(product[1], upper, b_upper.z, b_upper.w);
-  mma_m16n8k16(rest[0], lower, b_upper.x, b_upper.y);
-  mma_m16n8k16(rest[1], lower, b_upper.z, b_upper.w);
-  mma_m16n8k16(rest[0], upper, b_lower.x, b_lower.y);
-  mma_m16n8k16(rest[1], upper, b_lower.z, b_lower.w);
+  // Three short chains instead of one long one.
+  float first[2][4] = {};
+  float second[2][4] = {};
+  float third[2][4] = {};
+  mma_m16n8k16(first[0], upper, b_upper.x, b_upper.y);
+  mma_m16n8k16(first[1], upper, b_upper.z, b_upper.w);
+  mma_m16n8k16(second[0], lower, b_upper.x, b_upper.y);
+  mma_m16n8k16(second[1], lower, b_upper.z, b_upper.w);
+  mma_m16n8k16(third[0], upper, b_lower.x, b_lower.y);
+  mma_m16n8k16(third[1], upper, b_lower.z, b_lower.w);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    product[0][i] += rest[0][i];
-    product[1][i] += rest[1][i];
+    product[0][i] = first[0][i] + (second[0][i] + third[0][i]);
+    product[1][i] = first[1][i] + (second[1][i] + third[1][i]);
   }
 }
 
-// Stores a warp's 16 tokens x 16 columns of o, given transposed in accumulator layout, by way of
+// Stores a warp's 8 tokens x 16 columns of o, given transposed in accumulator layout, by way of
 // its [token][16 columns] piece of shared memory.
 __device__ __forceinline__ void store_output(bf16* o, size_t row_elements, int tokens,
-                                             unsigned char* staging, const float (&out)[2][4]) {
+                                             unsigned char* staging, const float (&out)[4]) {
   const int lane = threadIdx.x % kWarpSize;
   const int group = lane / 4;
   const int quad_lane = lane % 4;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int token = i / 4 * 8 + quad_lane * 2 + i % 2;
-    const int column = group + i % 4 / 2 * 8;
-    *reinterpret_cast<bf16*>(staging + token * kOutPitch + column * 2) =
-        __float2bfloat16(out[i / 4][i % 4]);
+  for (int i = 0; i < 4; ++i) {
+    const int token = quad_lane * 2 + i % 2;
+    const int column = group + i / 2 * 8;
+    *reinterpret_cast<bf16*>(staging + token * kOutPitch + column * 2) = __float2bfloat16(out[i]);
   }
   __syncwarp();
   const int token = lane / 2;
   const int piece = lane % 2;
-  if (token < tokens) {
+  if (token < min(tokens, kWarpTokens)) {
     *reinterpret_cast<uint4*>(o + token * row_elements + piece * 8) =
         *reinterpret_cast<const uint4*>(staging + token * kOutPitch + piece * 16);
   }
@@ -169,13 +165,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
                              const bf16* __restrict__ factors, const float* __restrict__ decay,
                              const int* __restrict__ sequence_offset, int batch, int key_heads,
                              int value_heads, int key_stride, int value_stride) {
-  // [stage][k rows | q rows | v rows | factors | decay]: k and q [token][kKeyDim], v [token][64
-  // columns], rows padded by 16 bytes; factors and decay as in the workspace.
+  // [stage][k rows | q rows | v rows | factors | decay]: k and q [token][kKeyDim], v [token]
+  // [kBlockColumns], rows padded by 16 bytes; factors and decay as in the workspace.
   __shared__ __align__(16) unsigned char pool[kStages * kStageBytes];
+  // [warp][tile][lane]: what a warp gives its partner, K S of 8 + 8 tokens and Q S of 8.
+  __shared__ float4 halves[kWarps][3][kWarpSize];
   // [warp][token][16 columns of o], rows padded by 16 bytes.
-  __shared__ __align__(16) unsigned char out_rows[kOutBytes];
+  __shared__ __align__(16) unsigned char out_rows[kWarps][kWarpTokens * kOutPitch];
   const int lane = threadIdx.x % kWarpSize;
   const int warp = threadIdx.x / kWarpSize;
+  // Which keys this warp holds, and which tokens of a chunk it finishes: the first or second half.
+  const int half = warp % 2;
   const int group = lane / 4;
   const int quad_lane = lane % 4;
   const int value_head = blockIdx.y;
@@ -214,19 +214,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     cp_async_commit();
   }
 
-  // Tile n of S^T: rows are this warp's columns `group` and `group + 8` of S, columns are key
-  // indices 8n + 2 * quad_lane and the next.
-  const int own_column = block_column + warp * kWarpColumns;
-  float* const own_state =
-      state + (static_cast<size_t>(slot[sequence]) * value_heads + value_head) *
-                  (kKeyDim * kValueDim) + own_column + group;
+  // Tile n of S^T: rows are the pair's columns `group` and `group + 8` of S, columns are the
+  // warp's keys 8n + 2 * quad_lane and the next.
+  const int pair_column = warp / 2 * kPairColumns;
+  float* const own_state = state +
+                           (static_cast<size_t>(slot[sequence]) * value_heads + value_head) *
+                               (kKeyDim * kValueDim) +
+                           (half * kWarpKeys + quad_lane * 2) * kValueDim + block_column +
+                           pair_column + group;
   float s[2 * kSteps][4];
 #pragma unroll
   for (int n = 0; n < 2 * kSteps; ++n) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int key_index = n * 8 + quad_lane * 2 + i % 2;
-      s[n][i] = own_state[key_index * kValueDim + i / 2 * 8];
+      s[n][i] = own_state[(n * 8 + i % 2) * kValueDim + i / 2 * 8];
     }
   }
 
@@ -235,13 +236,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   // of U^T K, and v as accumulators of V^T: transposed, 8 tokens, then 8 further tokens or columns.
   const int row8 = lane % 8;
   const int tile = lane / 8;
-  const int key_lane = (row8 + tile / 2 * 8) * kKeyPitch + tile % 2 * 16;
-  const int key_trans_lane = (row8 + tile % 2 * 8) * kKeyPitch + tile / 2 * 16;
-  const int value_lane = kValueAt + (row8 + tile / 2 * 8) * kValuePitch + warp * kWarpColumns * 2 +
-                         tile % 2 * 16;
-  bf16* const own_out =
-      o + (static_cast<size_t>(begin) * value_heads + value_head) * kValueDim + own_column;
+  const int key_half = half * kWarpKeys * 2;
+  const int key_lane = key_half + (row8 + tile / 2 * 8) * kKeyPitch + tile % 2 * 16;
+  const int key_trans_lane = key_half + (row8 + tile % 2 * 8) * kKeyPitch + tile / 2 * 16;
+  const int value_lane =
+      kValueAt + (row8 + tile / 2 * 8) * kValuePitch + pair_column * 2 + tile % 2 * 16;
   const size_t out_row = static_cast<size_t>(value_heads) * kValueDim;
+  bf16* const own_out = o + (begin + half * kWarpTokens) * out_row + value_head * kValueDim +
+                        block_column + pair_column;
 
   for (int chunk = 0; chunk < chunks; ++chunk) {
     cp_async_wait<kStages - 2>();
@@ -251,58 +253,83 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
       copy_chunk(source, ahead, pool_address + ahead % kStages * kStageBytes);
     }
     cp_async_commit();
+    // [k rows | q rows | v rows | factors | decay], as the pool's comment has them.
     const unsigned char* const stage = pool + chunk % kStages * kStageBytes;
     const unsigned stage_address = shared_address(stage);
 
-    // (K S)^T and (Q S)^T: [16 columns][16 tokens] in two tiles of 8 tokens.
+    // (K S)^T and (Q S)^T over this warp's keys: [16 columns][16 tokens] in two tiles of 8 tokens.
     float ks[2][4] = {};
-    float qs[2][4] = {};
     float ks_rest[2][4] = {};
-    float qs_rest[2][4] = {};
+    float qs[2][4] = {};
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
+      unsigned key_tile[4];
+      unsigned query_tile[4];
+      ldmatrix_x4(key_tile, stage_address + key_lane + step * 32);
+      ldmatrix_x4(query_tile, stage_address + kQueryAt + key_lane + step * 32);
       unsigned upper[4];
       unsigned lower[4];
       split_bf16x2(s[2 * step][0], s[2 * step][1], upper[0], lower[0]);
       split_bf16x2(s[2 * step][2], s[2 * step][3], upper[1], lower[1]);
       split_bf16x2(s[2 * step + 1][0], s[2 * step + 1][1], upper[2], lower[2]);
       split_bf16x2(s[2 * step + 1][2], s[2 * step + 1][3], upper[3], lower[3]);
-      unsigned key_tile[4];
-      unsigned query_tile[4];
-      ldmatrix_x4(key_tile, stage_address + key_lane + step * 32);
-      ldmatrix_x4(query_tile, stage_address + kQueryAt + key_lane + step * 32);
-      multiply_split(ks, ks_rest, upper, lower, key_tile);
-      multiply_split(qs, qs_rest, upper, lower, query_tile);
+      mma_m16n8k16(ks[0], upper, key_tile[0], key_tile[1]);
+      mma_m16n8k16(ks[1], upper, key_tile[2], key_tile[3]);
+      mma_m16n8k16(qs[0], upper, query_tile[0], query_tile[1]);
+      mma_m16n8k16(qs[1], upper, query_tile[2], query_tile[3]);
+      mma_m16n8k16(ks_rest[0], lower, key_tile[0], key_tile[1]);
+      mma_m16n8k16(ks_rest[1], lower, key_tile[2], key_tile[3]);
     }
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        ks[n][i] += ks_rest[n][i];
+      }
+      halves[warp][n][lane] = make_float4(ks[n][0], ks[n][1], ks[n][2], ks[n][3]);
+    }
+    float out[4];
+    float given[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      out[i] = half == 0 ? qs[0][i] : qs[1][i];
+      given[i] = half == 0 ? qs[1][i] : qs[0][i];
+    }
+    halves[warp][2][lane] = make_float4(given[0], given[1], given[2], given[3]);
+    __syncthreads();
+    // Both warps of a pair get the same sums: a + b is b + a.
+    const float4 other[3] = {halves[warp ^ 1][0][lane], halves[warp ^ 1][1][lane],
+                             halves[warp ^ 1][2][lane]};
 
-    // G of tokens 2t, 2t + 1, and the same 8 further; its last token's.
+    // G of tokens 2t and 2t + 1, the same 8 further, and the last token's.
     const float* const cumulative = reinterpret_cast<const float*>(stage + kDecayAt);
     const float last = cumulative[kChunk - 1];
-    float to_end[2][2];
     unsigned value_tile[4];
     ldmatrix_x4_trans(value_tile, stage_address + value_lane);
+    float from_start[2][2];
+    float to_end[2][2];
     float right[2][4];
-    float out[2][4];
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
       const float2 g = *reinterpret_cast<const float2*>(cumulative + n * 8 + quad_lane * 2);
-      const float from_start[2] = {__expf(g.x), __expf(g.y)};
+      from_start[n][0] = __expf(g.x);
+      from_start[n][1] = __expf(g.y);
       to_end[n][0] = __expf(last - g.x);
       to_end[n][1] = __expf(last - g.y);
+      const float other_ks[4] = {other[n].x, other[n].y, other[n].z, other[n].w};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const unsigned pair = value_tile[2 * n + i / 2];
         const float value = __uint_as_float(i % 2 == 0 ? pair << 16 : pair & 0xffff0000u);
-        right[n][i] = value - from_start[i % 2] * (ks[n][i] + ks_rest[n][i]);
-        out[n][i] = from_start[i % 2] * (qs[n][i] + qs_rest[n][i]);
+        right[n][i] = value - from_start[n][i % 2] * (ks[n][i] + other_ks[i]);
       }
     }
 
     // U^T = (V - diag(exp G) K S)^T T^T.
+    // [factor][lane] of 16 bytes: T upper, T lower, P.
     const uint4* const factor = reinterpret_cast<const uint4*>(stage + kFactorAt) + lane;
-    float u[2][4] = {};
-    multiply_factor(u, right, factor[0], factor[kWarpSize]);
-    multiply_factor(out, u, factor[2 * kWarpSize], factor[3 * kWarpSize]);
+    float u[2][4];
+    multiply_split(u, right, factor[0], factor[kWarpSize]);
 
     // S^T = exp(G_last) S^T + (diag(exp(G_last - G)) U)^T K.
     unsigned upper[4];
@@ -329,16 +356,26 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
       mma_m16n8k16(s[2 * step + 1], lower, key_tile[2], key_tile[3]);
     }
 
-    store_output(own_out + chunk * kChunk * out_row, out_row, tokens - chunk * kChunk,
-                 out_rows + warp * kChunk * kOutPitch, out);
+    // O^T = (diag(exp G) Q S)^T + U^T P^T, for this warp's eight tokens.
+    const uint4 p = factor[2 * kWarpSize];
+    const float other_qs[4] = {other[2].x, other[2].y, other[2].z, other[2].w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float decayed = half == 0 ? from_start[0][i % 2] : from_start[1][i % 2];
+      out[i] = decayed * (out[i] + other_qs[i]);
+    }
+    const unsigned u_pairs[4] = {pack_bf16x2(u[0][0], u[0][1]), pack_bf16x2(u[0][2], u[0][3]),
+                                 pack_bf16x2(u[1][0], u[1][1]), pack_bf16x2(u[1][2], u[1][3])};
+    mma_m16n8k16(out, u_pairs, half == 0 ? p.x : p.z, half == 0 ? p.y : p.w);
+    store_output(own_out + chunk * kChunk * out_row, out_row,
+                 tokens - chunk * kChunk - half * kWarpTokens, out_rows[warp], out);
   }
 
 #pragma unroll
   for (int n = 0; n < 2 * kSteps; ++n) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int key_index = n * 8 + quad_lane * 2 + i % 2;
-      own_state[key_index * kValueDim + i / 2 * 8] = s[n][i];
+      own_state[(n * 8 + i % 2) * kValueDim + i / 2 * 8] = s[n][i];
     }
   }
 }

@@ -11,12 +11,12 @@
 //            beta: fp32 [total_tokens][value_heads]; sequence_offset: int32 [batch + 1], where
 //            each sequence begins, the last its end. With chunk c of sequence s at
 //            sequence_offset[s] / 16 + s + c: factors: bf16 [chunks][value_heads]
-//            [T upper, T lower, P upper, P lower][32 lanes][8], the fragments of
-//            delta_rule_chunk.cuh; decay: fp32 [chunks][value_heads][16], G. chunks is
-//            total_tokens / 16 + batch; unused chunks are not written.
+//            [T upper, T lower, P][32 lanes][8], the fragments of delta_rule_chunk.cuh; decay:
+//            fp32 [chunks][value_heads][16], G. chunks is total_tokens / 16 + batch; unused chunks
+//            are not written.
 // Alignment  q, k and factors 16 bytes, key_stride a multiple of 8; value_heads a multiple of
 //            key_heads; value_heads and batch <= 65535. g finite and not positive.
-// Tolerance  fp32 arithmetic: T and P within 1e-5 where k has length 1 and q at most 1.
+// Tolerance  fp32 arithmetic: T within 1e-5 where k has length 1; P is rounded to bf16 once.
 // Launch     grid (ceil_div(max_tokens, 64), value_heads, batch) with max_tokens the longest
 //            sequence, block (128), no dynamic shared memory.
 //
@@ -75,17 +75,9 @@ __device__ __forceinline__ void invert_column(float (&x)[kChunk], const float (*
   }
 }
 
-// Stores a 16 x 16 matrix M, given as M[g][2t..], M[g][2t+8..], M[g+8][2t..], M[g+8][2t+8..] per
-// lane, as the split B fragments of M^T.
-__device__ __forceinline__ void store_factor(bf16* upper_to, bf16* lower_to, const float2 (&m)[4]) {
-  unsigned upper[4];
-  unsigned lower[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    split_bf16x2(m[i].x, m[i].y, upper[i], lower[i]);
-  }
-  *reinterpret_cast<uint4*>(upper_to) = make_uint4(upper[0], upper[1], upper[2], upper[3]);
-  *reinterpret_cast<uint4*>(lower_to) = make_uint4(lower[0], lower[1], lower[2], lower[3]);
+// Stores this lane's eight values of a fragment.
+__device__ __forceinline__ void store_fragment(bf16* to, const unsigned (&pairs)[4]) {
+  *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
@@ -142,7 +134,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   multiply_rows(kk, k_low, k_high, k_low, k_high);
   multiply_rows(qk, q_low, q_high, k_low, k_high);
 
-  float2 p[4];
+  // Pairs of P and of T as a lane holds them in the fragments of the transposed matrices:
+  // [g][2t..], [g][2t+8..], [g+8][2t..], [g+8][2t+8..].
+  unsigned p[4];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int i = group + 8 * r;
@@ -155,8 +149,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       const float decay_j1 = __shfl_sync(kFullMask, cumulative, j + 1);
       const float ratio0 = j <= i ? expf(decay_i - decay_j0) : 0.0f;
       const float ratio1 = j + 1 <= i ? expf(decay_i - decay_j1) : 0.0f;
-      p[2 * r + c].x = ratio0 * qk[c][2 * r];
-      p[2 * r + c].y = ratio1 * qk[c][2 * r + 1];
+      p[2 * r + c] = pack_bf16x2(ratio0 * qk[c][2 * r], ratio1 * qk[c][2 * r + 1]);
       matrix[warp][i][j] = beta_i * ratio0 * kk[c][2 * r];
       matrix[warp][i][j + 1] = beta_i * ratio1 * kk[c][2 * r + 1];
     }
@@ -173,18 +166,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     }
   }
   __syncwarp();
-  float2 t[4];
+  unsigned t_upper[4];
+  unsigned t_lower[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const float* const row = matrix[warp][group + i / 2 * 8];
-    t[i] = *reinterpret_cast<const float2*>(row + quad_lane * 2 + i % 2 * 8);
+    const float2 pair = *reinterpret_cast<const float2*>(row + quad_lane * 2 + i % 2 * 8);
+    split_bf16x2(pair.x, pair.y, t_upper[i], t_lower[i]);
   }
 
   const size_t slot =
       static_cast<size_t>(first_chunk(begin, sequence) + chunk) * value_heads + value_head;
   bf16* const factor = factors + slot * kFactorElements + lane * 8;
-  store_factor(factor, factor + kWarpSize * 8, t);
-  store_factor(factor + 2 * kWarpSize * 8, factor + 3 * kWarpSize * 8, p);
+  store_fragment(factor, t_upper);
+  store_fragment(factor + kWarpSize * 8, t_lower);
+  store_fragment(factor + 2 * kWarpSize * 8, p);
   if (lane < kChunk) {
     decay[slot * kChunk + token] = cumulative;
   }

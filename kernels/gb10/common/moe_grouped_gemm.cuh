@@ -24,22 +24,21 @@ constexpr int kTileSlots = 64;
 constexpr int kTileChannels = 128;
 constexpr int kTileK = 64;
 constexpr int kThreads = 128;
-constexpr int kStages = 2;
+// Stages of the copy pipeline: one is read, one is read next, one is being filled.
+constexpr int kStages = 3;
 constexpr int kWarpChannels = 32;
-// Tensor-core steps of 16 in a tile, and the 16 x 8 tiles of a warp in both directions.
-constexpr int kSteps = kTileK / 16;
-constexpr int kSlotTiles = kTileSlots / 16;
+// The 8-channel tiles of a warp.
 constexpr int kChannelTiles = kWarpChannels / 8;
-// Activation tile: [slot][64 of k], rows padded by 16 bytes so that the eight 16-byte reads of a
-// quarter warp fall in different banks.
-constexpr int kRowBytes = kTileK * 2 + 16;
+// Activation tile: [slot][eight 16-byte chunks of k], chunk c of slot s at c ^ (s & 1), so that the
+// eight 16-byte reads of a quarter warp, four from each of two slots, fall in different banks.
+constexpr int kRowBytes = kTileK * 2;
+constexpr int kRowChunks = kRowBytes / 16;
 constexpr int kActivationBytes = kTileSlots * kRowBytes;
-// 16-byte copies: 8 per row of the activation tile, so a pass of the block covers 16 rows.
-constexpr int kRowCopies = kTileK * 2 / 16;
-constexpr int kPassRows = kThreads / kRowCopies;
-constexpr int kPasses = kTileSlots / kPassRows;
+// Rows that the block copies at once.
+constexpr int kPassRows = kThreads / kRowChunks;
 
 static_assert(kTileChannels == kThreads / kWarpSize * kWarpChannels, "the warps cover the tile");
+static_assert(kPassRows == 16, "a pass fills one 16-slot tile");
 
 // The part of one expert's slots that a block works on; no slots where the block has no work.
 struct ExpertTile {
@@ -78,19 +77,37 @@ __device__ __forceinline__ void find_expert_tile(ExpertTile& found, const int* e
   }
 }
 
-// y[slot][channel] = scale(channel) * sum_k x[row_of_slot[slot]][k] * weight(channel, k), for the
-// block's tile. `Weights` gives kStageBytes (a multiple of 16) and
-//   copy(stage, k)           starts the copies of the block's 128 channels x 64 of k
-//   load(stage, channel, quad_lane, pairs)
-//                            this lane's sixteen weights of a channel of the tile, as bf16 pairs
-//   scale(channel)           what remains to be multiplied after the sum
-// `pool` holds kStages stages, each [activation tile | weight tile].
-template <class Weights>
-__device__ __forceinline__ void grouped_gemm_tile(bf16* __restrict__ y, const bf16* __restrict__ x,
-                                                  const int* __restrict__ row_of_slot,
-                                                  const Weights& weights, const ExpertTile& tile,
-                                                  unsigned char* pool, int first_channel, int n,
-                                                  int k) {
+// A pair of bf16 pairs for one 8-channel tile: the right operand of two tensor-core steps.
+using StepPair = unsigned[4];
+
+// sum += the products of kSlotTiles x 16 slots with the unpacked weights, over half of the tile's
+// k. `row` is this lane's first slot of the activation tile, `chunk` its chunk there.
+template <int kSlotTiles>
+__device__ __forceinline__ void multiply_half(float (&sum)[kSlotTiles][kChannelTiles][4],
+                                              const unsigned char* row, int chunk,
+                                              const StepPair (&b)[kChannelTiles]) {
+#pragma unroll
+  for (int i = 0; i < kSlotTiles; ++i) {
+    const unsigned char* const at = row + i * 16 * kRowBytes + chunk * 16;
+    const uint4 upper = *reinterpret_cast<const uint4*>(at);
+    const uint4 lower = *reinterpret_cast<const uint4*>(at + 8 * kRowBytes);
+    const unsigned first[4] = {upper.x, lower.x, upper.y, lower.y};
+    const unsigned second[4] = {upper.z, lower.z, upper.w, lower.w};
+#pragma unroll
+    for (int j = 0; j < kChannelTiles; ++j) {
+      mma_m16n8k16(sum[i][j], first, b[j][0], b[j][1]);
+      mma_m16n8k16(sum[i][j], second, b[j][2], b[j][3]);
+    }
+  }
+}
+
+// The product for a tile of at most kSlotTiles x 16 slots; see grouped_gemm_tile.
+template <int kSlotTiles, class Weights>
+__device__ __forceinline__ void multiply_tile(bf16* __restrict__ y, const bf16* __restrict__ x,
+                                              const int* __restrict__ row_of_slot,
+                                              const Weights& weights, const ExpertTile& tile,
+                                              unsigned char* pool, int first_channel, int n,
+                                              int k) {
   constexpr int kStageBytes = kActivationBytes + Weights::kStageBytes;
   const int tid = threadIdx.x;
   const int lane = tid % kWarpSize;
@@ -99,62 +116,80 @@ __device__ __forceinline__ void grouped_gemm_tile(bf16* __restrict__ y, const bf
   const int quad_lane = lane % 4;
 
   // Each thread copies 16 bytes of every 16th row. Rows past the expert's last become zero.
-  const int copy_row = tid / kRowCopies;
-  const int copy_column = tid % kRowCopies * 8;
-  const bf16* source[kPasses];
+  const int copy_row = tid / kRowChunks;
+  const int copy_chunk = tid % kRowChunks;
+  const bf16* source[kSlotTiles];
 #pragma unroll
-  for (int i = 0; i < kPasses; ++i) {
+  for (int i = 0; i < kSlotTiles; ++i) {
     const int row = min(copy_row + i * kPassRows, tile.slots - 1);
-    source[i] = x + static_cast<size_t>(row_of_slot[tile.first_slot + row]) * k + copy_column;
+    source[i] = x + static_cast<size_t>(row_of_slot[tile.first_slot + row]) * k + copy_chunk * 8;
   }
-  const auto copy_stage = [&](int step, unsigned char* stage) {
-    const unsigned to = shared_address(stage) + copy_row * kRowBytes + copy_column * 2;
+  const auto copy_stage = [&](int step) {
+    unsigned char* const stage = pool + step % kStages * kStageBytes;
+    const unsigned to =
+        shared_address(stage) + copy_row * kRowBytes + (copy_chunk ^ (copy_row & 1)) * 16;
 #pragma unroll
-    for (int i = 0; i < kPasses; ++i) {
+    for (int i = 0; i < kSlotTiles; ++i) {
       cp_async_16_or_zero(to + i * kPassRows * kRowBytes, source[i] + step * kTileK,
                           copy_row + i * kPassRows < tile.slots);
     }
     weights.copy(stage + kActivationBytes, step * kTileK);
-    cp_async_commit();
   };
 
-  float sum[kSlotTiles][kChannelTiles][4] = {};
   const int steps = k / kTileK;
-  copy_stage(0, pool);
-  for (int step = 0; step < steps; ++step) {
-    // The stage of the next step was read to its end before the barrier that closed the last one.
-    if (step + 1 < steps) {
-      copy_stage(step + 1, pool + (step + 1) % kStages * kStageBytes);
-    } else {
-      cp_async_commit();
+#pragma unroll
+  for (int step = 0; step < kStages - 1; ++step) {
+    if (step < steps) {
+      copy_stage(step);
     }
-    cp_async_wait<kStages - 1>();
-    __syncthreads();
+    cp_async_commit();
+  }
+  cp_async_wait<kStages - 2>();
+  __syncthreads();
 
-    const unsigned char* const stage = pool + step % kStages * kStageBytes;
-    unsigned b[kChannelTiles][2 * kSteps];
+  // Weights are unpacked half a step before they meet the activations, so that the integer
+  // instructions of one half run beside the tensor-core instructions of the other.
+  float sum[kSlotTiles][kChannelTiles][4] = {};
+  typename Weights::Stored stored[kChannelTiles];
+  StepPair first_half[kChannelTiles];
+  StepPair second_half[kChannelTiles];
+  const int chunk = (quad_lane * 2) ^ (group & 1);
+#pragma unroll
+  for (int j = 0; j < kChannelTiles; ++j) {
+    stored[j] = weights.load(pool + kActivationBytes, warp_channel + j * 8 + group, quad_lane);
+    weights.unpack(stored[j], 0, first_half[j]);
+  }
+  for (int step = 0; step < steps; ++step) {
+    // [slot][chunk] of the activation tile: this lane's slot of the first 8.
+    const unsigned char* const row = pool + step % kStages * kStageBytes + group * kRowBytes;
 #pragma unroll
     for (int j = 0; j < kChannelTiles; ++j) {
-      weights.load(stage + kActivationBytes, warp_channel + j * 8 + group, quad_lane, b[j]);
+      weights.unpack(stored[j], 1, second_half[j]);
     }
-#pragma unroll
-    for (int i = 0; i < kSlotTiles; ++i) {
-      const unsigned char* const low = stage + (i * 16 + group) * kRowBytes + quad_lane * 32;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const uint4 upper_rows = *reinterpret_cast<const uint4*>(low + half * 16);
-        const uint4 lower_rows =
-            *reinterpret_cast<const uint4*>(low + 8 * kRowBytes + half * 16);
-        const unsigned first[4] = {upper_rows.x, lower_rows.x, upper_rows.y, lower_rows.y};
-        const unsigned second[4] = {upper_rows.z, lower_rows.z, upper_rows.w, lower_rows.w};
-#pragma unroll
-        for (int j = 0; j < kChannelTiles; ++j) {
-          mma_m16n8k16(sum[i][j], first, b[j][4 * half], b[j][4 * half + 1]);
-          mma_m16n8k16(sum[i][j], second, b[j][4 * half + 2], b[j][4 * half + 3]);
-        }
-      }
-    }
+    multiply_half<kSlotTiles>(sum, row, chunk, first_half);
+
+    // The next stage must have landed, and all warps be done with the stage before this one, which
+    // is filled again.
+    cp_async_wait<kStages - 3>();
     __syncthreads();
+    if (step + kStages - 1 < steps) {
+      copy_stage(step + kStages - 1);
+    }
+    cp_async_commit();
+    // After the last step, once more the last stage: nothing comes of it.
+    const int next = min(step + 1, steps - 1);
+    // The weight tile of the next stage, as Weights lays it out.
+    const unsigned char* const next_weights =
+        pool + next % kStages * kStageBytes + kActivationBytes;
+#pragma unroll
+    for (int j = 0; j < kChannelTiles; ++j) {
+      stored[j] = weights.load(next_weights, warp_channel + j * 8 + group, quad_lane);
+    }
+    multiply_half<kSlotTiles>(sum, row, chunk ^ 1, second_half);
+#pragma unroll
+    for (int j = 0; j < kChannelTiles; ++j) {
+      weights.unpack(stored[j], 0, first_half[j]);
+    }
   }
 
 #pragma unroll
@@ -174,5 +209,31 @@ __device__ __forceinline__ void grouped_gemm_tile(bf16* __restrict__ y, const bf
         }
       }
     }
+  }
+}
+
+// y[slot][channel] = scale(channel) * sum_k x[row_of_slot[slot]][k] * weight(channel, k), for the
+// block's tile. `Weights` gives kStageBytes (a multiple of 16) and
+//   copy(stage, k)           starts the copies of the block's 128 channels x 64 of k
+//   Stored                   a lane's sixteen weights of a channel, as they are stored
+//   load(stage, channel, quad_lane)
+//                            reads them from the weight tile
+//   unpack(stored, half, pairs)
+//                            eight of them as bf16 pairs
+//   scale(channel)           what remains to be multiplied after the sum
+// `pool` holds kStages stages, each [activation tile | weight tile]. Tiles of few slots skip what
+// they have no rows for.
+template <class Weights>
+__device__ __forceinline__ void grouped_gemm_tile(bf16* __restrict__ y, const bf16* __restrict__ x,
+                                                  const int* __restrict__ row_of_slot,
+                                                  const Weights& weights, const ExpertTile& tile,
+                                                  unsigned char* pool, int first_channel, int n,
+                                                  int k) {
+  if (tile.slots > 32) {
+    multiply_tile<4>(y, x, row_of_slot, weights, tile, pool, first_channel, n, k);
+  } else if (tile.slots > 16) {
+    multiply_tile<2>(y, x, row_of_slot, weights, tile, pool, first_channel, n, k);
+  } else {
+    multiply_tile<1>(y, x, row_of_slot, weights, tile, pool, first_channel, n, k);
   }
 }

@@ -57,22 +57,23 @@ struct Nvfp4Weights {
                block_scale + channel * (k / kScaleBlock) + at_k / kScaleBlock);
   }
 
-  __device__ __forceinline__ void load(const unsigned char* stage, int channel, int quad_lane,
-                                       unsigned (&pairs)[2 * kSteps]) const {
-    const uint2 code_bits =
-        *reinterpret_cast<const uint2*>(stage + channel * kCodeRow + quad_lane * 8);
+  // Sixteen codes and the scale of their block.
+  struct Stored {
+    uint2 codes;
+    __nv_bfloat162 scale;
+  };
+
+  __device__ __forceinline__ Stored load(const unsigned char* stage, int channel,
+                                         int quad_lane) const {
+    // [channel][4 block scales], one for each lane of a quad.
     const unsigned char* const scales = stage + kCodeBytes + channel * kScaleRow;
-    const __nv_bfloat162 scale =
-        e2m1_block_scale(*reinterpret_cast<const __nv_fp8_e4m3*>(scales + quad_lane));
-    unsigned low[4];
-    unsigned high[4];
-    unpack_e2m1x8(code_bits.x, scale, low);
-    unpack_e2m1x8(code_bits.y, scale, high);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      pairs[i] = low[i];
-      pairs[4 + i] = high[i];
-    }
+    return {*reinterpret_cast<const uint2*>(stage + channel * kCodeRow + quad_lane * 8),
+            e2m1_block_scale(*reinterpret_cast<const __nv_fp8_e4m3*>(scales + quad_lane))};
+  }
+
+  __device__ __forceinline__ void unpack(const Stored& stored, int half,
+                                         StepPair& pairs) const {
+    unpack_e2m1x8(half == 0 ? stored.codes.x : stored.codes.y, stored.scale, pairs);
   }
 
   __device__ __forceinline__ float scale(int) const { return global_scale * kE2m1Residual; }
@@ -80,19 +81,22 @@ struct Nvfp4Weights {
 
 constexpr int kPoolBytes = kStages * (kActivationBytes + Nvfp4Weights::kStageBytes);
 
-extern "C" __global__ void __launch_bounds__(kThreads, 3)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     moe_prefill(bf16* __restrict__ y, const bf16* __restrict__ x,
                 const int* __restrict__ row_of_slot, const int* __restrict__ expert_offset,
                 const uint8_t* __restrict__ w_packed,
                 const __nv_fp8_e4m3* __restrict__ block_scale,
                 const float* __restrict__ global_scale, int slots, int experts, int n, int k) {
-  // [stage][activation tile: slot rows of 144 bytes | weight tile: channel rows of codes, scales]
+  // [stage][activation tile: slot rows of 128 bytes, chunks swizzled | weight tile: channel rows
+  // of 32 bytes of codes, then of 4 block scales].
   __shared__ __align__(16) unsigned char pool[kPoolBytes];
-  // One record, written by one lane.
-  __shared__ ExpertTile tile;
+  // Before the stages come, the block's work lies at the start of the pool: one record, no rows.
+  ExpertTile* const found = reinterpret_cast<ExpertTile*>(pool);
   if (threadIdx.x < kWarpSize) {
-    find_expert_tile(tile, expert_offset, experts, blockIdx.y);
+    find_expert_tile(*found, expert_offset, experts, blockIdx.y);
   }
+  __syncthreads();
+  const ExpertTile tile = *found;
   __syncthreads();
   if (tile.slots == 0 || tile.first_slot >= slots) {
     return;

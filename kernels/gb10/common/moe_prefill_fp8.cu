@@ -44,13 +44,18 @@ struct E4m3Weights {
     }
   }
 
-  __device__ __forceinline__ void load(const unsigned char* stage, int channel, int quad_lane,
-                                       unsigned (&pairs)[2 * kSteps]) const {
-    const uint4 bits = *reinterpret_cast<const uint4*>(stage + channel * kTileK + quad_lane * 16);
-    unpack_e4m3x4(bits.x, pairs[0], pairs[1]);
-    unpack_e4m3x4(bits.y, pairs[2], pairs[3]);
-    unpack_e4m3x4(bits.z, pairs[4], pairs[5]);
-    unpack_e4m3x4(bits.w, pairs[6], pairs[7]);
+  // Sixteen codes.
+  using Stored = uint4;
+
+  __device__ __forceinline__ Stored load(const unsigned char* stage, int channel,
+                                         int quad_lane) const {
+    return *reinterpret_cast<const uint4*>(stage + channel * kTileK + quad_lane * 16);
+  }
+
+  __device__ __forceinline__ void unpack(const Stored& stored, int half,
+                                         StepPair& pairs) const {
+    unpack_e4m3x4(half == 0 ? stored.x : stored.z, pairs[0], pairs[1]);
+    unpack_e4m3x4(half == 0 ? stored.y : stored.w, pairs[2], pairs[3]);
   }
 
   __device__ __forceinline__ float scale(int channel) const { return channel_scale[channel]; }
@@ -63,13 +68,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
                     const int* __restrict__ row_of_slot, const int* __restrict__ expert_offset,
                     const __nv_fp8_e4m3* __restrict__ w, const float* __restrict__ scale,
                     int slots, int experts, int n, int k) {
-  // [stage][activation tile: slot rows of 144 bytes | weight tile: channel rows of 64 bytes]
+  // [stage][activation tile: slot rows of 128 bytes, chunks swizzled | weight tile: channel rows
+  // of 64 bytes of codes].
   __shared__ __align__(16) unsigned char pool[kPoolBytes];
-  // One record, written by one lane.
-  __shared__ ExpertTile tile;
+  // Before the stages come, the block's work lies at the start of the pool: one record, no rows.
+  ExpertTile* const found = reinterpret_cast<ExpertTile*>(pool);
   if (threadIdx.x < kWarpSize) {
-    find_expert_tile(tile, expert_offset, experts, blockIdx.y);
+    find_expert_tile(*found, expert_offset, experts, blockIdx.y);
   }
+  __syncthreads();
+  const ExpertTile tile = *found;
   __syncthreads();
   if (tile.slots == 0 || tile.first_slot >= slots) {
     return;
