@@ -1,0 +1,411 @@
+"""CU201 device-printf."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cudalint.conditions import Conditions
+from cudalint.context import Context
+from cudalint.devicecode import enclosing, on_device
+from cudalint.expansion import Place, places
+from cudalint.finding import Finding, Fix, Level, Span
+from cudalint.project import Project
+from cudalint.rule import Example, FixSafety, NoOptions, ProjectRule
+from cudalint.statements import deletion
+from cudalint.syntax.model import Call, FileModel, Identifier, Macro
+
+_SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
+_PRINTS = frozenset({"printf", "vprintf", "puts"})
+_NAMES = _PRINTS | {"assert"}
+_EMPTY = re.compile(
+    r"\(?\(?\s*(?:\(?\s*void\s*\)?\s*0|do\s*\{\s*\}\s*while\s*\(\s*0\s*\))?\s*\)?\)?;?"
+)
+_EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(|<<=|>>=")
+
+
+class DevicePrintf(ProjectRule):
+    """Device code prints, or traps in an assertion.
+
+    What it does
+        Reports calls of `printf`, `vprintf` and `puts` and uses of `std::cout`,
+        `std::cerr` and `std::clog` in kernels, `__device__` functions and the
+        lambdas inside them; notes calls of `assert`. A call in a macro's body is
+        reported there, once, when device code uses the macro. It is a note when
+        the macro is empty unless some name is defined for debugging. Branches
+        under `#if 0`, methods called `printf`, and host code are left alone.
+
+    Why it matters
+        A `printf` that never runs still costs registers, a stack frame and a
+        call in the kernel; one that runs serialises it and fills a buffer that
+        only a synchronisation empties.
+
+    Example
+            extern "C" __global__ void scale(float* o) {
+              if (threadIdx.x == 0) printf("%f", o[0]);
+            }
+
+    How to fix
+        Delete the call, or put it under `#if 0` while you develop. The safe fix
+        deletes a call that is a statement of its own; where an argument could
+        have an effect, the fix is unsafe.
+
+    Sources
+        Metrale Engine, "CUDA Kernel Engineering": no `printf` in hot paths. The
+        CUDA C++ Programming Guide, "Formatted Output" and "Assertion".
+    """
+
+    code = "CU201"
+    name = "device-printf"
+    level = Level.ERROR
+    fix = FixSafety.SAFE
+    messages = {
+        "print": "'{0}' prints from device code, in '{1}'; delete it.",
+        "stream": "'{0}' is not there on the device, and '{1}' is device code; delete it.",
+        "assert": "'assert' stays in '{0}', which is device code, in each build without NDEBUG; "
+        "delete it before merging.",
+        "debug": "'{0}' prints from device code when macro '{1}' is switched on; "
+        "delete it before merging.",
+    }
+
+    INVALID = (
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o) {
+  if (threadIdx.x == 0) printf("%f\\n", o[0]);
+                        ~~~~~~
+  printf("%f\\n", o[1]);  // what is it
+  ~~~~~~
+  o[0] = 1.f;
+}
+""",
+            message="'printf' prints from device code, in 'scale'; delete it.",
+            fixed="""\
+extern "C" __global__ void scale(float* o) {
+  if (threadIdx.x == 0) {}
+    // what is it
+  o[0] = 1.f;
+}
+""",
+        ),
+        Example(
+            code="""\
+__host__ __device__ inline void trace(int i) {
+  ::printf("%d",
+    ~~~~~~
+         i);
+  (void)std::puts("x");
+             ~~~~
+}
+""",
+            fixed="__host__ __device__ inline void trace(int i) {\n}\n",
+        ),
+        Example(
+            code="""\
+void host(int* p) {
+  auto f = [=] __device__(int i) { return printf("%d", i) + *p; };
+                                          ~~~~~~
+  (void)f;
+}
+""",
+        ),
+        Example(
+            code="""\
+#define SHOW(x) \\
+  do { \\
+    printf("%d", (x)); \\
+    ~~~~~~
+  } while (0)
+template <typename T> __device__ void twice(T x) { SHOW(x); SHOW(x); }
+void host() { SHOW(3); }
+""",
+            message="'printf' prints from device code, in 'twice'; delete it.",
+        ),
+        Example(
+            code="""\
+#ifdef TRACE
+#define SHOW(...) printf(__VA_ARGS__)
+                  ~~~~~~
+#else
+#define SHOW(...) ((void)0)
+#endif
+extern "C" __global__ void scale(float* o) { SHOW("%f", o[0]); }
+""",
+            message="'printf' prints from device code when macro 'SHOW' is switched on;",
+        ),
+        Example(
+            code="""\
+#ifndef NDEBUG
+#define SHOW(...) printf(__VA_ARGS__)
+                  ~~~~~~
+#else
+#define SHOW(...)
+#endif
+extern "C" __global__ void scale(float* o) { SHOW("%f", o[0]); }
+""",
+            message="'printf' prints from device code, in 'scale';",
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o, int n) {
+  for (int i = 0; i < n; ++i)
+    assert(o[i] > 0.f);
+    ~~~~~~
+  std::cout << o[0] << '\\n';
+  ~~~~~~~~~
+  int printed = vprintf("%d", &n);
+                ~~~~~~~
+  o[0] = printed;
+}
+""",
+            message="'assert' stays in 'scale', which is device code,",
+            fixed="""\
+extern "C" __global__ void scale(float* o, int n) {
+  for (int i = 0; i < n; ++i)
+    {}
+  int printed = vprintf("%d", &n);
+  o[0] = printed;
+}
+""",
+        ),
+        Example(
+            path="trace.cuh",
+            code="""\
+#pragma once
+#define SHOW(x) printf("%d", x)
+                ~~~~~~
+""",
+            files={
+                "scale.cu": '#include "trace.cuh"\n'
+                'extern "C" __global__ void scale(float* o) { SHOW(3); *o = 1.f; }\n'
+            },
+            message="'printf' prints from device code, in 'scale';",
+        ),
+        Example(
+            code="""\
+#define PRINT printf
+__device__ void trace(int i) {
+  PRINT("%d", i);
+  ~~~~~
+  switch (i) { case 1: puts("one"); break; default: break; }
+                       ~~~~
+}
+""",
+            fixed="""\
+#define PRINT printf
+__device__ void trace(int i) {
+  switch (i) { case 1: ; break; default: break; }
+}
+""",
+        ),
+    )
+    VALID = (
+        Example(
+            code=_SPDX
+            + """\
+extern "C" int printf(const char*, ...);
+void host() { printf("host code\\n"); }
+auto log_later = [] { printf("host lambda\\n"); };
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+struct Log {
+  __device__ void printf(const char*) {}
+  __device__ void both() { printf("ours"); }
+};
+extern "C" __global__ void __launch_bounds__(64) scale(float* o, Log l) {
+  l.printf("a method");
+  *o = 1.f;  // printf("a comment")
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
+#if 0
+  printf("%f\\n", o[0]);
+#endif
+  const char* text = "printf(\\"no\\")";
+  const char* raw = R"(printf("raw");)";
+  o[0] = text[0] + raw[0];
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" int printf(const char*, ...);
+__host__ __device__ inline float half_of(float x) {
+#ifndef __CUDA_ARCH__
+  printf("on the host\\n");
+#endif
+  return 0.5f * x;
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+#define SHOW(x) printf("%d", x)
+extern "C" int printf(const char*, ...);
+void host(int n) { SHOW(n); }
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) { *o = 1.f; }
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
+  static_assert(sizeof(float) == 4);
+  float cout = 2.f;
+  *o = cout;
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+namespace fmt { __device__ inline void printf(const char*, float) {} }
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) { fmt::printf("%f", *o); }
+""",
+        ),
+    )
+
+    def check(self, project: Project, context: Context, options: NoOptions) -> Iterator[Finding]:
+        """Judge the calls and stream uses of each file that has device code."""
+        for model in project.models.values():
+            yield from self._calls(model, project, context)
+            for use in model.console:
+                if (
+                    use.via_macro == ""
+                    and _is_console(use, model)
+                    and on_device(model, use.function)
+                ):
+                    yield self._stream(use, model, context)
+
+    def _calls(self, model: FileModel, project: Project, context: Context) -> Iterator[Finding]:
+        aliases = {m.name for m in model.macros if m.parameters is None and m.body in _NAMES}
+        calls = [call for call in model.calls if call.name in _NAMES or call.name in aliases]
+        own = {f.name for f in model.functions if f.name in _NAMES} if calls else set()
+        ours = [call for call in calls if not call.receiver and _is_plain(call, own)]
+        if not ours:
+            return
+        device = Conditions(model, default_build=False)
+
+        def judge(call: Call) -> str | None:
+            if not on_device(model, call.function) or device.leave_out(call.use or call.span):
+                return None
+            return _function_name(model, call.function)
+
+        reported = set()
+        for place in places(ours, judge, lambda call: True, alone=False):
+            reported.add(place.span)
+            yield self._call(place, model, context)
+        for call in ours:
+            if call.via_macro and call.use is None and call.name_span not in reported:
+                uses = tuple(_uses_elsewhere(call.via_macro, model.path, project))
+                if uses:
+                    name = _function_name(project.models[uses[0].path], _holder(uses[0], project))
+                    yield self._call(Place(call, name, call.name_span, uses), model, context)
+
+    def _call(self, place: Place[Call, str], model: FileModel, context: Context) -> Finding:
+        call = place.record
+        extents = (call.statement, *place.uses)
+        if call.name == "assert":
+            return self.report(
+                "assert",
+                place.span,
+                place.verdict,
+                level=Level.NOTE,
+                related=place.related,
+                fix=_fix(call.statement, call, model, context, safe=False),
+                extents=extents,
+            )
+        if place.uses and _is_debug_macro(call, model):
+            return self.report(
+                "debug",
+                place.span,
+                call.name,
+                call.via_macro,
+                level=Level.NOTE,
+                related=place.related,
+                extents=extents,
+            )
+        harmless = not any(_EFFECT.search(argument.text) for argument in call.arguments)
+        return self.report(
+            "print",
+            place.span,
+            call.name,
+            place.verdict,
+            related=place.related,
+            fix=_fix(call.statement, call, model, context, safe=harmless),
+            extents=extents,
+        )
+
+    def _stream(self, use: Identifier, model: FileModel, context: Context) -> Finding:
+        return self.report(
+            "stream",
+            use.span,
+            use.name,
+            _function_name(model, use.function),
+            fix=_fix(use.statement, use, model, context, safe=False),
+            extents=(use.statement,),
+        )
+
+
+def _is_plain(call: Call, own: set[str]) -> bool:
+    """Whether it is the C library's function, and no function of the file's own."""
+    qualifier = call.callee[: len(call.callee) - len(call.name)]
+    return qualifier in ("::", "std::", "::std::") or (not qualifier and call.name not in own)
+
+
+def _is_console(use: Identifier, model: FileModel) -> bool:
+    """Whether it is the standard stream; a bare `cout` is where the header is included."""
+    return use.name.startswith(("std::", "::std::")) or any(
+        include.path == "iostream" for include in model.includes
+    )
+
+
+def _is_debug_macro(call: Call, model: FileModel) -> bool:
+    """Whether the macro around `call` is off, and something harmless instead, by default."""
+    others = [m for m in model.macros if m.name == call.via_macro and not _around(m, call)]
+    return any(_EMPTY.fullmatch(macro.body.strip()) for macro in others) and Conditions(
+        model, default_build=True
+    ).leave_out(call.span)
+
+
+def _around(macro: Macro, call: Call) -> bool:
+    return macro.span.start <= call.span.start < macro.span.end
+
+
+def _uses_elsewhere(macro: str, path: str, project: Project) -> Iterator[Span]:
+    """The uses of a header's macro in the device code of the files that include it."""
+    for user in project.includes.includers(path):
+        model = project.models[user]
+        for call in model.calls:
+            if call.name == macro and not call.via_macro and on_device(model, call.function):
+                yield call.name_span
+
+
+def _holder(use: Span, project: Project) -> int:
+    """The innermost function around a use."""
+    calls = project.models[use.path].calls
+    return next(call.function for call in calls if call.name_span == use)
+
+
+def _function_name(model: FileModel, function: int) -> str:
+    """What to call the device code that the function with this index is, or is part of."""
+    return model.functions[enclosing(model, function)].name or "a lambda"
+
+
+def _fix(
+    statement: Span, record: Call | Identifier, model: FileModel, context: Context, *, safe: bool
+) -> Fix | None:
+    """Deletes the statement, where the record is all of it."""
+    if record.via_macro or not record.expression_statement:
+        return None
+    edit = deletion(statement, model, context.sources[model.path].data)
+    return Fix(f"Delete the '{record.name}' statement", (edit,), safe=safe)
