@@ -6,6 +6,7 @@ byte order mark none.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sarif_om as om
@@ -15,6 +16,8 @@ from cudalint.lines import LineIndex, LineRange, Position
 
 AROUND = 2
 """How many lines before and after a finding its context shows."""
+
+_LINE_END = re.compile(rb"[\r\n]")
 
 LONGEST = 4000
 """The most bytes of a snippet; a longer text is left out, for a part would be untrue."""
@@ -31,10 +34,11 @@ class FileRegions:
         """The region of a span, with its text.
 
         A whole-file span is line 1. A span that holds no text gets the character
-        at its place, since viewers show nothing of an empty region.
+        at its place, since viewers show nothing of an empty region; on an empty
+        line there is no more to say than the line.
         """
         start, end = self.bounds(span)
-        return self._region(start, end, self.index.range(start, end, "utf16"))
+        return self._region(start, end, self._place(start, end))
 
     def around(self, span: Span) -> Any | None:
         """The whole lines around a span, None where there is nothing more than the span."""
@@ -52,45 +56,57 @@ class FileRegions:
 
     def deleted(self, span: Span) -> Any:
         """The region that an edit replaces: exact, empty for an insertion, no text."""
-        start = self.index.position(span.start, "utf16")
-        end = self.index.position(span.end, "utf16")
+        place = self._place(span.start, span.end)
         return om.Region(
-            start_line=start.line,
-            start_column=start.column,
-            end_line=end.line,
-            end_column=end.column,
+            start_line=place.start.line,
+            start_column=place.start.column,
+            end_line=place.end.line,
+            end_column=place.end.column,
         )
 
+    def _place(self, start: int, end: int) -> LineRange:
+        return LineRange(self.index.position(start, "utf16"), self.index.position(end, "utf16"))
+
     def bounds(self, span: Span) -> tuple[int, int]:
-        """The bytes that stand for a span: never none on a line that has any."""
-        start, end = span.start, min(span.end, len(self._data))
+        """The bytes that stand for a span: whole characters, and some unless its line is empty.
+
+        A line end at the end of a span is no part of it, nor is a byte order mark.
+        """
+        start, end = (min(offset, len(self._data)) for offset in (span.start, span.end))
         if start == end == 0:
             return self.index.bounds(1)
-        line_start, line_end = self.index.bounds(self.index.line_of(min(start, len(self._data))))
+        if self._is_plain(start, end):
+            return start, end
+        start, end = self._whole(start), self._whole(end)
+        line = self.index.line_of(end)
+        if line > self.index.line_of(start) and end == self.index.bounds(line)[0]:
+            end = self.index.bounds(line - 1)[1]
         if end > start:
             return start, end
+        line_start, line_end = self.index.bounds(self.index.line_of(start))
         if start < line_end:
-            return start, self._next(start)
-        start = min(start, line_end)
-        return self._previous(start, line_start), start
+            return start, self._whole_after(start, line_end)
+        return (self._whole(start - 1) if start > line_start else start), start
 
-    def _next(self, start: int) -> int:
-        """The end of the character that starts at a byte."""
-        end = start + 1
-        while end < len(self._data) and self._data[end] & 0xC0 == 0x80:
-            end += 1
-        return end
+    def _is_plain(self, start: int, end: int) -> bool:
+        """Whether the bytes are some ASCII characters of one line, the common case."""
+        text = self._data[start:end]
+        after = self._data[end : end + 1]
+        return bool(text) and text.isascii() and after.isascii() and not _LINE_END.search(text)
 
-    def _previous(self, end: int, line_start: int) -> int:
-        """The start of the character before a byte, on the same line."""
-        start = max(line_start, end - 1)
-        while start > line_start and self._data[start] & 0xC0 == 0x80:
-            start -= 1
-        return start
+    def _whole(self, offset: int) -> int:
+        """The start of the character at an offset; the end of the text where a line end is."""
+        return self.index.offset(self.index.position(offset, "utf16"), "utf16")
+
+    def _whole_after(self, start: int, line_end: int) -> int:
+        """The end of the character that starts at an offset of a line."""
+        return next(at for at in range(start + 1, line_end + 1) if self._whole(at) > start)
 
     def _region(self, start: int, end: int, place: LineRange) -> Any:
+        if start == end:
+            return om.Region(start_line=place.start.line)
         text = None
-        if start < end <= start + LONGEST:
+        if end - start <= LONGEST:
             text = om.ArtifactContent(text=self._data[start:end].decode("utf-8", "replace"))
         return om.Region(
             start_line=place.start.line,

@@ -89,8 +89,8 @@ def to_json(log: Any, results: Iterable[str]) -> str:
     """
     data = to_data(log)
     (run,) = data.pop("runs")
-    outer = [f"{_dumps(key)}: {_dumps(value)}" for key, value in data.items()]
-    outer.sort(key=lambda member: not member.startswith(('"$schema"', '"version"')))
+    first = {key: data.pop(key) for key in ("$schema", "version")}
+    outer = [f"{_dumps(key)}: {_dumps(value)}" for key, value in (first | data).items()]
     inner = [f"{_dumps(key)}: {_dumps(value)}" for key, value in run.items()]
     lines = ",\n".join(results)
     inner.append('"results": [' + (f"\n{lines}\n" if lines else "") + "]")
