@@ -21,9 +21,9 @@ from cudalint.syntax.model import (
     Function,
     Identifier,
     Launch,
+    RecordType,
     Region,
     SharedDeclaration,
-    Struct_,
     Variable,
 )
 from cudalint.syntax.prepare import Prepared, Use
@@ -195,7 +195,12 @@ class _Assembly:
             self.shared.append(records.shared_record(self.path, self.code, raw, home))
         if self.shared:
             self.shared += pointer_aliases(
-                self.path, self.code, self.prepared.bare, self.raw.statements, self.functions, self.shared
+                self.path,
+                self.code,
+                self.prepared.bare,
+                self.raw.statements,
+                self.functions,
+                self.shared,
             )
 
     def _macros(self) -> None:
@@ -292,7 +297,9 @@ class _Assembly:
         streams = scan.streams(self.prepared.bare)
         heads = [f.head for f in self.raw.functions]
         found = []
-        for stream, home in zip(streams, self._homes([(s.start, s.end) for s in streams]), strict=True):
+        for stream, home in zip(
+            streams, self._homes([(s.start, s.end) for s in streams]), strict=True
+        ):
             if any(s <= stream.start < e for s, e in heads):
                 continue
             span = Span(self.path, stream.start, stream.end)
@@ -325,12 +332,10 @@ class _Assembly:
 
     def _constants(self) -> tuple[Constant, ...]:
         found = scan.constants(self.path, self.prepared.bare)
-        found += [
-            Constant(Span(self.path, *c.span), c.name, c.value) for c in self.raw.constants
-        ]
+        found += [Constant(Span(self.path, *c.span), c.name, c.value) for c in self.raw.constants]
         return tuple(sorted(found, key=lambda c: c.span))
 
-    def _structs(self) -> tuple[Struct_, ...]:
+    def _structs(self) -> tuple[RecordType, ...]:
         scopes = sorted(self.raw.scopes, key=lambda s: s.body)
         homes = innermost([(s.span[0], s.span[0]) for s in scopes], [s.body for s in scopes])
         found = []
@@ -343,7 +348,7 @@ class _Assembly:
                     names.insert(0, scopes[home].name)
                 home = homes[home]
             found.append(
-                Struct_(Span(self.path, *scope.span), scope.name, tuple(names), scope.members)
+                RecordType(Span(self.path, *scope.span), scope.name, tuple(names), scope.members)
             )
         return tuple(found)
 
@@ -394,14 +399,14 @@ class _Assembly:
         statics = scan.statics(self.prepared.bare)
         homes = self._homes([(s.start, s.end) for s in statics])
         return tuple(
-            Span(self.path, s.start, s.end) for s, home in zip(statics, homes, strict=True) if home >= 0
+            Span(self.path, s.start, s.end)
+            for s, home in zip(statics, homes, strict=True)
+            if home >= 0
         )
 
     def _broken(self) -> tuple[Broken, ...]:
         """Error regions; those in kernels and launchers, and hidden records, matter."""
-        important = [
-            f.body for f in self.raw.functions if f.body and f.read.space == "global"
-        ]
+        important = [f.body for f in self.raw.functions if f.body and f.read.space == "global"]
         important += [
             self.containers[home]
             for home in self._homes(
@@ -410,7 +415,10 @@ class _Assembly:
             if home >= 0
         ]
         found = {Broken(Span(self.path, s, e), True) for s, e in self.hidden}
+        arguments = [(use.start, use.end) for use in self.uses if use.open_at >= 0]
         for start, end in self.raw.errors:
+            if any(s <= start and end <= e for s, e in arguments):
+                continue  # a macro's argument may be any text
             matters = any(s <= start and end <= e for s, e in important)
             found.add(Broken(Span(self.path, start, end), matters))
         return tuple(sorted(found, key=lambda b: (b.span, b.matters)))

@@ -23,6 +23,13 @@ _CALLS = (
 _ATTRIBUTE = re.compile(rb"\b(?:(" + _CALLS + rb")\s*\(|(?:" + _WORDS + rb")\b)")
 _STANDARD = re.compile(rb"\[\[\s*[A-Za-z_][\w:,\s]*(?:\([^()\[\]]*\))?\s*\]\]")
 _EMPTY_DEFAULT = re.compile(rb"=(\s*)\{(\s*)\}")
+_TYPEID = re.compile(rb"\btypeid\s*\(([^()]*)\)")
+_TYPENAME = re.compile(rb"\btypename(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
+_SHOUTED_WORD = re.compile(
+    rb"\b[A-Z][A-Z0-9_]{3,}(?=[ \t]*\n|[ \t]+(?:for|while|do|void|static|inline|template|constexpr|"
+    rb"auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
+    rb"friend|using)\b)"
+)
 _GLOBAL = re.compile(rb"\b__global__\b")
 _SPACE = re.compile(rb"\s*")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
@@ -57,8 +64,30 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
     if b"[[" in bare:
         for match in _STANDARD.finditer(bare):
             blank(text, *match.span())
+    if b"typeid" in bare:
+        for match in _TYPEID.finditer(bare):
+            start, end = match.span(1)
+            text[start:end] = b"_" * (end - start)
+    for match in _TYPENAME.finditer(bare):
+        blank(text, *match.span())
     for match in _EMPTY_DEFAULT.finditer(bare):
         text[match.start() + 1 : match.end()] = b" 0".ljust(match.end() - match.start() - 1)
+
+
+def mask_shouted_words(bare: bytes, text: bytearray) -> None:
+    """Blank macro-like words that stand before a statement or a declaration.
+
+    `PRAGMA_UNROLL` on a line of its own before a loop, `API_EXPORT void f();`.
+    """
+    for match in _SHOUTED_WORD.finditer(bare):
+        start, end = match.span()
+        before = bare[max(0, start - 400) : start].rstrip()
+        if before and before[-1] not in b";{}:)>":
+            continue
+        after = _skip_space(bare, end)
+        following = bare[after : after + 1]
+        if following.isalpha() or following == b"_":
+            blank(text, start, end)
 
 
 def mask_kernel_heads(bare: bytes, text: bytearray) -> dict[int, int]:

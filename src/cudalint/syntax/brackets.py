@@ -15,7 +15,7 @@ _CLOSERS = b")]}"
 _TEMPLATE_NAME = re.compile(rb"[A-Za-z_]\w*\s*$")
 
 
-def close_of(text: bytes, open_at: int, limit: int | None = None) -> int:
+def close_of(text: bytes | bytearray, open_at: int, limit: int | None = None) -> int:
     """The offset of the bracket that closes the one at `open_at`, or −1.
 
     Brackets of other kinds in between must match too; the search ends at `limit`.
@@ -52,7 +52,7 @@ def split_arguments(text: bytes) -> list[tuple[int, int]]:
     """
     if not text.strip():
         return []
-    commas = [m for m in _top_level_commas(text)] if b"," in text else []
+    commas = _top_level_commas(text) if b"," in text else []
     ranges = []
     start = 0
     for comma in [*commas, len(text)]:

@@ -13,8 +13,8 @@ from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import normal
 from cudalint.syntax.prepare import Text
 from cudalint.syntax.raw import Range, Raw, RawBranch, RawCall, RawFunction, RawScope, RawShared
-from cudalint.syntax.types import read_aliases, read_enumerators, read_members
 from cudalint.syntax.sweep import innermost
+from cudalint.syntax.types import read_aliases, read_enumerators, read_members
 
 _WRAPPERS = frozenset(
     (
@@ -67,7 +67,7 @@ def extract(path: str, text: Text, macros: Expander, shared_words: tuple[bytes, 
     for node in captures.get("branch", ()):
         _branches(text, node, raw)
     raw.aliases = read_aliases(text, captures)
-    raw.constants = read_enumerators(text.code, captures.get("enumerator", ()))
+    raw.constants = read_enumerators(text.code, captures.get("enumerators", ()))
     _shared(text, root, shared_words, raw)
     raw.errors = [
         (n.start_byte, max(n.end_byte, n.start_byte + 1))

@@ -26,7 +26,7 @@ _QUERY = """
 (linkage_specification body: (declaration_list)) @linkage
 (type_definition) @typedef
 (alias_declaration) @using
-(enumerator value: (_)) @enumerator
+(enumerator_list) @enumerators
 [(expression_statement) (declaration) (field_declaration) (return_statement)
  (condition_clause) (throw_statement) (field_initializer)] @statement
 [(if_statement) (for_statement) (for_range_loop) (while_statement) (do_statement)

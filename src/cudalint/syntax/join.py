@@ -134,10 +134,16 @@ def _template_start(bare: bytes, at: int) -> int:
 
 def _add(into: Raw, other: Raw, wanted: Callable[[int], bool]) -> None:
     """Add those records of `other` that start where `wanted` says and are not there yet."""
-    names = {f.name_range[0] for f in into.functions}
-    into.functions += [
-        f for f in other.functions if wanted(f.name_range[0]) and f.name_range[0] not in names
-    ]
+    names = {f.name_range[0]: i for i, f in enumerate(into.functions)}
+    bodies = {f.body for f in into.functions if f.body}
+    for function in other.functions:
+        index = names.get(function.name_range[0])
+        if index is not None:
+            # A kernel in one configuration and a device function in another is a kernel.
+            if function.read.space == "global" != into.functions[index].read.space:
+                into.functions[index] = function
+        elif wanted(function.name_range[0]) and function.body not in bodies:
+            into.functions.append(function)
     calls = {c.span for c in into.calls}
     into.calls += [c for c in other.calls if wanted(c.span[0]) and c.span not in calls]
     shared = {s.name_range for s in into.shared}

@@ -94,13 +94,6 @@ class Expander:
         """`text` with every known macro expanded, within the bounds of the module."""
         return self._expand(text, frozenset(), MAX_DEPTH)
 
-    def substitute(self, definition: Definition, arguments: bytes) -> bytes:
-        """The body of `definition` with `arguments` (text between parentheses) put in.
-
-        Macros in the result are not expanded.
-        """
-        return substitute(definition.body, argument_values(definition, arguments))
-
     def _expand(self, text: bytes, hidden: frozenset[bytes], depth: int) -> bytes:
         if depth == 0 or len(text) > MAX_EXPANSION:
             return text
@@ -120,10 +113,12 @@ class Expander:
                 if close < 0:
                     replacement = match.group()
                 else:
-                    arguments = text[open_at + 1 : close]
-                    if b"#" not in definition.body:  # an operand of # or ## is taken as written
-                        arguments = self._expand(arguments, hidden, depth - 1)
-                    inner = self.substitute(definition, arguments).strip()
+                    values = argument_values(definition, text[open_at + 1 : close])
+                    expanded = {
+                        name: self._expand(value, hidden, depth - 1)
+                        for name, value in values.items()
+                    }
+                    inner = substitute(definition.body, values, expanded).strip()
                     replacement = self._expand(inner, hidden | {definition.name}, depth - 1)
                     end = close + 1
             pieces += (text[at : match.start()], replacement)
@@ -146,9 +141,20 @@ def argument_values(definition: Definition, arguments: bytes) -> dict[bytes, byt
     return values
 
 
-def substitute(text: bytes, values: dict[bytes, bytes]) -> bytes:
-    """`text` out of a macro's body with parameters replaced, `##` pasted, `#x` a literal."""
+def substitute(
+    text: bytes, values: dict[bytes, bytes], expanded: dict[bytes, bytes] | None = None
+) -> bytes:
+    """`text` out of a macro's body with parameters replaced, `##` pasted, `#x` a literal.
+
+    Parameters next to `##` stand for `values`, others for `expanded`, as in C.
+    """
     if b"#" in text:
         text = _STRINGIFY.sub(b'""', _PASTE.sub(b"##", text))
-    replaced = _WORD.sub(lambda m: values.get(m.group(), m.group()), text)
-    return replaced.replace(b"##", b"")
+
+    def value(word: re.Match[bytes]) -> bytes:
+        start, end = word.span()
+        pasted = text[end : end + 2] == b"##" or text[max(0, start - 2) : start] == b"##"
+        chosen = values if pasted or expanded is None else expanded
+        return chosen.get(word.group(), word.group())
+
+    return _WORD.sub(value, text).replace(b"##", b"")

@@ -282,7 +282,7 @@ class Constant(msgspec.Struct, frozen=True, array_like=True):
     value: str
 
 
-class Struct_(msgspec.Struct, frozen=True, array_like=True):
+class RecordType(msgspec.Struct, frozen=True, array_like=True):
     """A class or struct definition with its data members (name and type as parameters have)."""
 
     span: Span
@@ -318,7 +318,7 @@ class FileModel(msgspec.Struct, frozen=True, array_like=True):
     comments: tuple[Comment, ...] = ()
     aliases: tuple[Alias, ...] = ()
     constants: tuple[Constant, ...] = ()
-    structs: tuple[Struct_, ...] = ()
+    structs: tuple[RecordType, ...] = ()
     branches: tuple[Branch, ...] = ()
     console: tuple[Identifier, ...] = ()
     flags: tuple[Flag, ...] = ()

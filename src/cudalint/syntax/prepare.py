@@ -106,26 +106,26 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
     }
     found = []
     for blanked in conditionals.exclusive_choices(prepared.bare, prepared.groups):
-        code, bare = prepared.code, prepared.bare
+        code, bare = prepared.code + b"\n", bytearray(prepared.bare + b"\n")
         if blanked:
-            code, bare = _without(code, blanked), _without(bare, blanked)
+            code = _without(code, blanked)
+            bare = bytearray(_without(bytes(bare), blanked))
         parse = bytearray(code)
         for use in uses:
             if use.name in attribute_macros:
                 _mask_attribute_use(parse, use, attribute_macros[use.name])
             elif use.name in definers:
-                blank(parse, use.start, use.end)
-                _blank_semicolon(parse, use.end)
-        attributes.mask_attributes(bare, parse)
-        joined = attributes.mask_kernel_heads(bytes(parse_heads(bare, parse, uses)), parse)
+                _cut_out(parse, bare, use)
         _end_statements(bare, parse, uses)
-        parse += b"\n"
-        found.append(Text(code + b"\n", bare + b"\n", bytes(parse), blanked, joined))
+        attributes.mask_attributes(bytes(bare), parse)
+        attributes.mask_shouted_words(bytes(bare), parse)
+        joined = attributes.mask_kernel_heads(_as_masked(bytes(bare), parse, uses), parse)
+        found.append(Text(code, bytes(bare), bytes(parse), blanked, joined))
     return found
 
 
-def parse_heads(bare: bytes, parse: bytearray, uses: list[Use]) -> bytes:
-    """`bare` as the kernel heads are searched in: masked macro uses are gone there too."""
+def _as_masked(bare: bytes, parse: bytearray, uses: list[Use]) -> bytes:
+    """`bare` as kernel heads are searched in: masked macro uses are gone there too."""
     if not uses:
         return bare
     work = bytearray(bare)
@@ -178,8 +178,20 @@ def _mask_attribute_use(parse: bytearray, use: Use, definition: Definition) -> N
         parse[use.start : use.start + 4] = b"void"
 
 
-def _end_statements(bare: bytes, parse: bytearray, uses: list[Use]) -> None:
-    """Put a `;` after macro uses that stand as statements without one."""
+def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:
+    """Take a use that defines functions out of the text; what follows begins anew."""
+    for text in (parse, bare):
+        blank(text, use.start, use.end)
+        at = use.end
+        while text[at : at + 1].isspace():
+            at += 1
+        if text[at : at + 1] == b";":
+            text[at] = ord(" ")
+    bare[use.end - 1] = ord(";")
+
+
+def _end_statements(bare: bytearray, parse: bytearray, uses: list[Use]) -> None:
+    """Put a `;` after macro uses that stand as statements without one, in both texts."""
     candidates = {(m.start(1), m.end() - 1): False for m in _SHOUTED_CALL.finditer(bare)}
     candidates |= {(use.start, use.open_at): True for use in uses if use.open_at >= 0}
     for (start, open_at), known in sorted(candidates.items()):
@@ -193,17 +205,12 @@ def _end_statements(bare: bytes, parse: bytearray, uses: list[Use]) -> None:
         while bare[after : after + 1].isspace():
             after += 1
         following = bare[after : after + 1]
-        if after > close + 1 and (known or b"\n" in bare[close + 1 : after]) and (
-            following == b"}" or following == b"~" or _WORD_BYTE.match(following)
+        if (
+            after > close + 1
+            and (known or b"\n" in bare[close + 1 : after])
+            and (following == b"}" or following == b"~" or _WORD_BYTE.match(following))
         ):
-            parse[close + 1] = ord(";")
-
-
-def _blank_semicolon(parse: bytearray, at: int) -> None:
-    while parse[at : at + 1].isspace():
-        at += 1
-    if parse[at : at + 1] == b";":
-        parse[at] = ord(" ")
+            parse[close + 1] = bare[close + 1] = ord(";")
 
 
 def _without(text: bytes, ranges: list[tuple[int, int]]) -> bytes:

@@ -22,12 +22,8 @@ def read_model(path: str, data: bytes) -> FileModel:
     attribute_macros = [d for d in prepared.definitions if is_attribute_macro(d)]
     uses = find_uses(prepared.bare, [*attribute_macros, *bodies.definitions])
     used = {use.name for use in uses}
-    definers = {
-        d.name for d in bodies.definitions if d.name in used and bodies.own(d).defines
-    }
-    shared_words = tuple(
-        sorted({d.name for d in attribute_macros if b"__shared__" in d.body})
-    )
+    definers = {d.name for d in bodies.definitions if d.name in used and bodies.own(d).defines}
+    shared_words = tuple(sorted({d.name for d in attribute_macros if b"__shared__" in d.body}))
     pieces = [
         (extract(path, text, expander, shared_words), text)
         for text in texts(prepared, uses, definers)
@@ -35,6 +31,4 @@ def read_model(path: str, data: bytes) -> FileModel:
     raw = merge(pieces)
     hidden = islands(path, pieces[0][1], raw, expander, shared_words)
     with_bodies = {d.name for d in bodies.definitions}
-    return assemble(
-        path, prepared, raw, [u for u in uses if u.name in with_bodies], bodies, hidden
-    )
+    return assemble(path, prepared, raw, [u for u in uses if u.name in with_bodies], bodies, hidden)

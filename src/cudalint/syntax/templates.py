@@ -87,7 +87,11 @@ class Bodies:
         if found is None:
             own = self.own(definition)
             found = Body(
-                list(own.functions), list(own.calls), list(own.launches), list(own.shared), own.defines
+                list(own.functions),
+                list(own.calls),
+                list(own.launches),
+                list(own.shared),
+                own.defines,
             )
             if depth > 0:
                 others = [d for d in self.definitions if d.name != definition.name]
@@ -255,7 +259,8 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
             found.launches.append(_shift_launch(launch, base))
     for shared in raw.shared:
         home = next(
-            (i for i, (s, e) in enumerate(bodies) if s <= shared.span[0] and shared.span[1] <= e), -1
+            (i for i, (s, e) in enumerate(bodies) if s <= shared.span[0] and shared.span[1] <= e),
+            -1,
         )
         record_ = records.shared_record(path, written, shared, home, macro)
         found.shared.append(

@@ -54,30 +54,42 @@ def _typedef(code: bytes, node: Node) -> list[RawAlias]:
     return found
 
 
-def read_enumerators(code: bytes, nodes: Iterable[Node]) -> list[RawConstant]:
-    """Enumerators that have a value of their own."""
+def read_enumerators(code: bytes, lists: Iterable[Node]) -> list[RawConstant]:
+    """Every enumerator; one without a value counts on from the last that has one."""
     found = []
-    for node in nodes:
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is not None and value is not None:
+    for enumerators in lists:
+        base, since = "", 0
+        for node in enumerators.named_children:
+            name = node.child_by_field_name("name")
+            if node.type != "enumerator" or name is None:
+                continue
+            value = node.child_by_field_name("value")
+            if value is not None:
+                base, since = normal(code[value.start_byte : value.end_byte]), 0
+                text = base
+            else:
+                text = f"({base}) + {since}" if base else str(since)
+            since += 1
             found.append(
                 RawConstant(
                     (node.start_byte, node.end_byte),
                     normal(code[name.start_byte : name.end_byte]),
-                    normal(code[value.start_byte : value.end_byte]),
+                    text,
                 )
             )
     return found
 
 
 def read_members(path: str, code: bytes, body: Node) -> tuple[Parameter, ...]:
-    """The data members of a class body; methods, bit fields' widths and access are left out."""
+    """The data members of a class body; methods, statics, bit fields' widths are left out."""
     found = []
     for node in body.named_children:
         if node.type != "field_declaration":
             continue
         declarator = node.child_by_field_name("declarator")
         if declarator is None or "function" in declarator.type:
+            continue
+        if any(code[n.start_byte : n.end_byte] == b"static" for n in node.named_children):
             continue
         start = node.start_byte
         text = code[start : node.end_byte].rstrip().removesuffix(b";")
