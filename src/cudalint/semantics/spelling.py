@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import msgspec
 
 from cudalint.semantics.model import Name, ParameterType, spelt
-from cudalint.syntax.model import Alias, FileModel, Function, Macro, Struct_
+from cudalint.syntax.model import Alias, FileModel, Function, Macro, RecordType
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIER = re.compile(r"([A-Za-z_]\w*)\s*::")
@@ -40,7 +40,7 @@ class Names:
     def __init__(self, models: Iterable[FileModel]) -> None:
         self._aliases: dict[str, list[Alias]] = {}
         self._macros: dict[str, list[Macro]] = {}
-        self._classes: dict[str, list[Struct_]] = {}
+        self._classes: dict[str, list[RecordType]] = {}
         self._conditional: set[str] = set()
         for model in models:
             for alias in model.aliases:
