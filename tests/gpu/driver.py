@@ -115,7 +115,7 @@ class Kernel:
         geometry, packed = self.arguments(given)
         if geometry.shared > _DEFAULT_SHARED:
             self.function.max_dynamic_shared_size_bytes = geometry.shared
-        stream = cupy.cuda.ExternalStream(self.stream.cuda_stream)
+        stream = cupy.cuda.Stream.from_external(self.stream)
 
         def call(_alive: Mapping[str, Argument] = given) -> None:
             self.function(
