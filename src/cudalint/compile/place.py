@@ -11,6 +11,8 @@ import posixpath
 import re
 from pathlib import Path
 
+import msgspec
+
 from cudalint.compile.frontend import Complaint, Place
 from cudalint.compile.model import Diagnostic
 from cudalint.compile.ptx import LineTable
@@ -60,15 +62,24 @@ class Placer:
         """A message of ptxas about a line of PTX, moved to the source of that line."""
         source = lines.source(diagnostic.line) if diagnostic.line else None
         path = relative_path(source.path, self._root) if source else ""
-        return Diagnostic(
-            severity=diagnostic.severity,
-            text=diagnostic.text,
-            path=path,
-            line=source.line if source and path else 0,
-            column=source.column if source and path else 0,
-            function=diagnostic.function,
-            number=diagnostic.number,
-        )
+        line, column = (source.line, source.column) if source and path else (0, 0)
+        if line:
+            line, column = self._written(path, lines.opcode(diagnostic.line)) or (line, column)
+        return msgspec.structs.replace(diagnostic, path=path, line=line, column=column)
+
+    def _written(self, path: str, opcode: str) -> tuple[int, int] | None:
+        """Where the only line of a source that spells out an instruction has it.
+
+        Inline assembly that is not volatile is moved to where its result is
+        used, and the line table with it.
+        """
+        word = opcode.encode()
+        found = [
+            (at, line.find(word)) for at, line in enumerate(self._all(path), 1) if word in line
+        ]
+        if not opcode or len(found) != 1:
+            return None
+        return found[0][0], found[0][1] + 1
 
     def _column(self, path: str, complaint: Complaint) -> int:
         """The 1-based byte column of a complaint in its line on disk, 0 when unsure."""
@@ -89,10 +100,14 @@ class Placer:
         return len(before.encode("utf-8", "surrogateescape")) + 1
 
     def _line(self, path: str, line: int) -> bytes:
+        lines = self._all(path)
+        return lines[line - 1] if 0 < line <= len(lines) else b""
+
+    def _all(self, path: str) -> list[bytes]:
+        """The lines of a file; none of one that can't be read."""
         if path not in self._lines:
             try:
                 self._lines[path] = (self._root / path).read_bytes().split(b"\n")
             except OSError:
                 self._lines[path] = []
-        lines = self._lines[path]
-        return lines[line - 1] if 0 < line <= len(lines) else b""
+        return self._lines[path]

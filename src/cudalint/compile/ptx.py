@@ -17,6 +17,7 @@ _ENTRY = re.compile(
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 _MIN_BLOCKS = re.compile(r"\.minnctapersm\s+(\d+)")
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
+_DOTTED = re.compile(r"(?<![\w%.$])[a-z]\w*(?:(?:\.|::)\w+)+")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
 
 
@@ -56,7 +57,8 @@ class LineTable:
         self._files = {int(number): path for number, path in _FILE.findall(text)}
         self._at: list[int] = []
         self._places: list[tuple[int, int, int]] = []
-        for number, line in enumerate(text.split("\n"), 1):
+        self._lines = text.split("\n")
+        for number, line in enumerate(self._lines, 1):
             if match := _LOC.match(line):
                 file, row, column = (int(group) for group in match.groups())
                 self._at.append(number)
@@ -75,3 +77,8 @@ class LineTable:
         if path is None or row == 0:
             return None
         return SourceLine(path, row, column)
+
+    def opcode(self, line: int) -> str:
+        """The longest dotted word of the PTX's `line`, such as `cvt.rn.satfinite.e2m1x2.f32`."""
+        text = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
+        return max(_DOTTED.findall(text), key=len, default="")
