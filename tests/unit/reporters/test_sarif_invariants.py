@@ -21,7 +21,7 @@ from cudalint.reporters.sarif import sarif
 from cudalint.run import Run, Suppressed
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "sarif" / "sarif-schema-2.1.0.json"
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 URI = re.compile(r"(?:[A-Za-z0-9/!$&'()*+,;=@~._-]|%[0-9A-F]{2})+")
 
 
