@@ -1,7 +1,7 @@
 """The SARIF Multitool's opinion: no result of its rules, the same snippets, the same hashes.
 
 The tool is `Sarif.Multitool` of the npm package `@microsoft/sarif-multitool-linux`,
-in `.tools/` of the work tree or named by CUDALINT_MULTITOOL. Its exit code says
+in `.tools/` of the work tree or named by SARIF_MULTITOOL. Its exit code says
 nothing, so its own log is read.
 """
 
@@ -37,11 +37,11 @@ SOURCE = (
 @pytest.fixture(scope="module")
 def multitool() -> Path:
     """The validator's binary; skips where it is not installed."""
-    named = os.environ.get("CUDALINT_MULTITOOL")
+    named = os.environ.get("SARIF_MULTITOOL")
     binary = Path(named) if named else Path(__file__).parents[3] / PLACE
     if not binary.is_file():
         if named:
-            pytest.fail(f"CUDALINT_MULTITOOL names no file: {named}")
+            pytest.fail(f"SARIF_MULTITOOL names no file: {named}")
         pytest.skip(
             "no SARIF Multitool: npm install --prefix .tools --no-save "
             "@microsoft/sarif-multitool-linux@5.7.0"
