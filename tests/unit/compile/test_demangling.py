@@ -1,0 +1,102 @@
+"""Demangling: names of kernels, held to c++filt where it is found."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cudalint.compile.demangle import demangle, without_arguments
+
+NAMES = [
+    ("kernel", "kernel", -1),
+    ("_Z1kPf", "k", 1),
+    ("_Z1kv", "k", 0),
+    ("_ZN2ns7spill_tIfLi96EEEvPKT_PS1_i", "ns::spill_t<float, 96>", 3),
+    ("_Z4gemmI13__nv_bfloat16Lb1ELj4EEvPKT_S3_Pf", "gemm<__nv_bfloat16, true, 4u>", 3),
+    ("_ZN37_GLOBAL__N__e4275154_5_w2_cu__Z3bigPi4anonEPi", "(anonymous namespace)::anon", 1),
+    ("_ZN35_INTERNAL_e4275154_5_w2_cu__Z3bigPi2anEi", "an", 1),
+    ("_Z1fPFviE", "f", 1),
+    ("_ZN1a1bIJifEE1cEv", "a::b<int, float>::c", 0),
+    ("_Z1kILin3EEvv", "k<-3>", 0),
+    ("_Z3runI4PackIiLm2EEEvT_", "run<Pack<int, 2ul> >", 1),
+    ("_Z1kILN1n4KindE1EEvv", "k<(n::Kind)1>", 0),
+    ("_Z1kDv4_f", "_Z1kDv4_f", -1),
+    ("_Z", "_Z", -1),
+    ("_ZN", "_ZN", -1),
+    ("_Z99k", "_Z99k", -1),
+    ("_ZS5_v", "_ZS5_v", -1),
+]
+
+
+@pytest.mark.parametrize(("symbol", "name", "arity"), NAMES)
+def test_names(symbol: str, name: str, arity: int) -> None:
+    found = demangle(symbol)
+    assert (found.text, found.arity) == (name, arity)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("k", "k"),
+        ("n::k<4, m::T<int> >", "n::k"),
+        ("a<int>::b<2>", "a::b"),
+        ("S::operator()", "S::operator()"),
+    ],
+)
+def test_names_without_template_arguments(name: str, plain: str) -> None:
+    assert without_arguments(name) == plain
+
+
+@given(st.text(max_size=60))
+def test_any_symbol_has_a_name(text: str) -> None:
+    demangle("_Z" + text)
+
+
+@given(st.text(alphabet="NIEPKLST_0123456789ivfbZJXFAD", max_size=200))
+def test_any_text_of_mangling_letters_has_a_name(text: str) -> None:
+    demangle("_Z" + text)
+
+
+def test_deep_nesting_ends() -> None:
+    symbol = "_Z1k" + "P" * 5000 + "i"
+    assert demangle(symbol).text == symbol
+
+
+def test_library_symbols_are_named_as_by_cxxfilt() -> None:
+    tools = [shutil.which(tool) for tool in ("g++", "nm", "c++filt")]
+    if None in tools:
+        pytest.skip("needs g++, nm and c++filt")
+    compiler, nm, cxxfilt = (str(tool) for tool in tools)
+    library = subprocess.run(
+        [compiler, "-print-file-name=libstdc++.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if not Path(library).is_file():
+        pytest.skip("there is no libstdc++.so")
+    listed = subprocess.run([nm, "-D", library], capture_output=True, text=True, check=True).stdout
+    # Constructors of classes that have short names (Ss) are spelt out by c++filt, and
+    # tables, guards and transaction clones are no functions.
+    symbols = sorted(
+        {
+            word
+            for word in re.findall(r" [TW] (_Z\w+)", listed)
+            if not re.match(r"_Z(T|GV|GT|G)|_ZN?K?S[absiod][CD]|_ZNK?Sb", word)
+        }
+    )
+    assert len(symbols) > 1000
+    shown = subprocess.run(
+        [cxxfilt, "-p", "-i"], input="\n".join(symbols), capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    wrong = [
+        (symbol, demangle(symbol).text, name)
+        for symbol, name in zip(symbols, shown, strict=True)
+        if demangle(symbol).text not in (symbol, name)
+    ]
+    assert wrong == []
+    unread = sum(demangle(symbol).text == symbol for symbol in symbols)
+    assert unread < len(symbols) / 20
