@@ -22,6 +22,11 @@ This page is written by `benchmarks/gpu/run.py`; do not edit it by hand.
 The kernels are for GB10 (sm_121). No GB10 was at hand: for sm_121 they are compiled and inspected
 only, and **no speed on sm_121 is claimed**. What follows was measured on the GPU named here, for
 which the same sources were built.
+
+`make gpu-test` holds every kernel to an fp32 reference and to itself, bit by bit, over two runs;
+`compute-sanitizer --tool memcheck python -m pytest tests/gpu`, and the same with `racecheck`, look
+for stray accesses and races. Without a GPU, `make test` compiles each kernel for sm_90 and sm_121
+and accepts no warning, spill or stack frame, and `cudalint kernels/` has to be silent.
 """
 
 _METHOD = """\
