@@ -32,6 +32,7 @@ _OPERATORS = {
     "aa": "&&", "oo": "||", "ls": "<<", "rs": ">>", "pp": "++", "mm": "--", "pt": "->",
     "an": "&", "or": "|", "eo": "^", "co": "~", "ps": "+", "ng": "-", "ad": "&", "de": "*",
 }  # fmt: skip
+_DIGITS = frozenset("0123456789")
 _DEEPEST = 64
 _LONGEST = 8192
 
@@ -113,7 +114,7 @@ class _Demangler:
 
     def number(self) -> int:
         start = self.at
-        while self.text[self.at : self.at + 1].isdigit():
+        while self.text[self.at : self.at + 1] in _DIGITS:
             self.at += 1
         if start == self.at:
             raise _BeyondError
@@ -136,7 +137,7 @@ class _Demangler:
         if self.peek("I"):
             if not substituted:
                 self.remember(name)
-            return name + self.template_arguments(), True
+            return _instance(name, self.template_arguments()), True
         return name, False
 
     def discriminator(self) -> None:
@@ -150,7 +151,7 @@ class _Demangler:
         return "std::" + self.unqualified() if self.take("St") else self.unqualified()
 
     def unqualified(self) -> str:
-        if self.text[self.at : self.at + 1].isdigit():
+        if self.text[self.at : self.at + 1] in _DIGITS:
             return self.source_name()
         if self.take("L"):
             return self.unqualified()
@@ -193,7 +194,7 @@ class _Demangler:
             template = False
             if self.peek("I"):
                 plain = name
-                name += self.template_arguments()
+                name = _instance(name, self.template_arguments())
                 template = True
             elif self.peek("St"):
                 self.at += 2
@@ -328,7 +329,7 @@ class _Demangler:
     def maybe_template(self, name: str) -> str:
         if self.peek("I"):
             kept = self.arguments
-            name = self.remember(name + self.template_arguments())
+            name = self.remember(_instance(name, self.template_arguments()))
             self.arguments = kept
         return name
 
@@ -354,6 +355,11 @@ class _Demangler:
             parameters.append(self.type())
         shown = "" if parameters == ["void"] else ", ".join(parameters)
         return self.remember(f"{result} ({shown})")
+
+
+def _instance(name: str, arguments: str) -> str:
+    """A template's name with its arguments: `operator< <int>` has a space to tell them apart."""
+    return f"{name} {arguments}" if name.endswith("<") else name + arguments
 
 
 def _joined(scope: str, name: str) -> str:

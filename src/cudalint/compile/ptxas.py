@@ -27,7 +27,7 @@ _SAID = re.compile(
 )
 _NUMBER = re.compile(r"\((C\d+)\)\s*")
 _FUNCTION = re.compile(
-    r"(?:for entry function|for entry|entry function|for function|in (?:the )?function|extern function)"
+    r"(?:for entry(?: function)?|entry function|for function|in (?:the )?function|extern function)"
     r" '?([A-Za-z_$][\w$]*)'?",
     re.IGNORECASE,
 )
