@@ -158,11 +158,11 @@ void record(cudaEvent_t e, cudaStream_t s) {
         Example(
             code="""\
 void record(cudaEvent_t e, cudaStream_t s) {
-  cudaEventRecord(e, /* cudalint: ignore[cudalint-banned-cal] tool */ s);
-                                         ~~~~~~~~~~~~~~~~~~~
+  cudaEventRecord(e, /* cudalint: ignore[cudalint-device-prinft] tool */ s);
+                                         ~~~~~~~~~~~~~~~~~~~~~~
 }
 """,
-            message="write 'cudalint-banned-call' or remove it.",
+            message="write 'cudalint-device-printf' or remove it.",
             fixed="""\
 void record(cudaEvent_t e, cudaStream_t s) {
   cudaEventRecord(e, s);

@@ -36,8 +36,9 @@ class Catalogue:
         )
 
     def nearest(self, text: str) -> str | None:
-        """The code or name that `text` was probably meant to be."""
+        """The name that `text` was probably meant to be; no code, for any is near any other."""
         import difflib
 
-        found = difflib.get_close_matches(text, sorted(self._codes), n=1, cutoff=0.8)
+        names = sorted(name for name in self._codes if not re.search(r"CU\d+$", name))
+        found = difflib.get_close_matches(text, names, n=1, cutoff=0.8)
         return found[0] if found else None
