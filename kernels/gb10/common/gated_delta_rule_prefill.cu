@@ -57,54 +57,57 @@ constexpr int kWarpTokens = kChunk / 2;
 
 static_assert(kKeyDim % 64 == 0 && kValueDim % kBlockColumns == 0, "whole rows and columns");
 
-// Where a block's inputs come from: one sequence, one value head, kBlockColumns columns.
+// What one thread copies of each chunk: 16 bytes of every kPassRows-th row of k and q, and, in some
+// threads, 16 bytes of v, of the factors or of decay.
 struct Source {
-  const bf16* q;  // of the sequence's first token
   const bf16* k;
+  const bf16* q;
   const bf16* v;
-  const bf16* factors;  // of the sequence's first chunk
+  const bf16* factors;
   const float* decay;
-  int tokens;
+  int tokens;  // of the sequence
   int key_stride;
   int value_stride;
   int value_heads;
 };
 
-// Starts the copies of one chunk; tokens past the end become zeros.
+constexpr int kRowCopies = kKeyDim * 2 / 16;
+constexpr int kValueCopies = kBlockColumns * 2 / 16;
+constexpr int kFactorCopies = kFactorElements * 2 / 16;
+constexpr int kDecayCopies = kChunk * 4 / 16;
+constexpr int kPassRows = kThreads / kRowCopies;
+
+static_assert(kThreads % kRowCopies == 0 && kChunk % kPassRows == 0, "a pass copies whole rows");
+static_assert(kChunk * kValueCopies <= kThreads, "a thread copies at most one piece of v");
+static_assert(kFactorCopies + kDecayCopies <= kThreads, "and one piece of factors or decay");
+
+// Starts this thread's copies of one chunk; tokens past the end become zeros.
 __device__ __forceinline__ void copy_chunk(const Source& source, int chunk, unsigned stage) {
-  constexpr int kRowCopies = kKeyDim * 2 / 16;
-  constexpr int kValueCopies = kBlockColumns * 2 / 16;
-  constexpr int kFactorCopies = kFactorElements * 2 / 16;
   const int tid = threadIdx.x;
   const int first = chunk * kChunk;
+  const int key_row = tid / kRowCopies;
+  const unsigned key_to = stage + key_row * kKeyPitch + tid % kRowCopies * 16;
 #pragma unroll
-  for (int piece = tid; piece < kChunk * kRowCopies; piece += kThreads) {
-    const int row = piece / kRowCopies;
-    const int column = piece % kRowCopies;
-    const bool in_range = first + row < source.tokens;
-    const size_t at =
-        static_cast<size_t>(in_range ? first + row : 0) * source.key_stride + column * 8;
-    const unsigned to = stage + row * kKeyPitch + column * 16;
+  for (int pass = 0; pass < kChunk / kPassRows; ++pass) {
+    const int row = first + pass * kPassRows;
+    const bool in_range = row + key_row < source.tokens;
+    const size_t at = static_cast<size_t>(in_range ? row : 0) * source.key_stride;
+    const unsigned to = key_to + pass * kPassRows * kKeyPitch;
     cp_async_16_or_zero(to, source.k + at, in_range);
     cp_async_16_or_zero(to + kQueryAt, source.q + at, in_range);
   }
   if (tid < kChunk * kValueCopies) {
     const int row = tid / kValueCopies;
-    const int column = tid % kValueCopies;
     const bool in_range = first + row < source.tokens;
-    const size_t at =
-        static_cast<size_t>(in_range ? first + row : 0) * source.value_stride + column * 8;
-    cp_async_16_or_zero(stage + kValueAt + row * kValuePitch + column * 16, source.v + at,
-                        in_range);
+    const size_t at = static_cast<size_t>(in_range ? first : 0) * source.value_stride;
+    cp_async_16_or_zero(stage + kValueAt + row * kValuePitch + tid % kValueCopies * 16,
+                        source.v + at, in_range);
   }
   const size_t slot = static_cast<size_t>(chunk) * source.value_heads;
-#pragma unroll
-  for (int piece = tid; piece < kFactorCopies; piece += kThreads) {
-    cp_async_16(stage + kFactorAt + piece * 16,
-                source.factors + slot * kFactorElements + piece * 8);
-  }
-  if (tid < kChunk * 4 / 16) {
-    cp_async_16(stage + kDecayAt + tid * 16, source.decay + slot * kChunk + tid * 4);
+  if (tid < kFactorCopies) {
+    cp_async_16(stage + kFactorAt + tid * 16, source.factors + slot * kFactorElements);
+  } else if (tid < kFactorCopies + kDecayCopies) {
+    cp_async_16(stage + kDecayAt + (tid - kFactorCopies) * 16, source.decay + slot * kChunk);
   }
 }
 
@@ -191,16 +194,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   }
   const int key_head = value_head / (value_heads / key_heads);
   const int block_column = blockIdx.x * kBlockColumns;
-  const size_t key_at = static_cast<size_t>(begin) * key_stride + key_head * kKeyDim;
-  const size_t value_at =
-      static_cast<size_t>(begin) * value_stride + value_head * kValueDim + block_column;
+  const int tid = threadIdx.x;
+  // Rows past the end are never read, wherever these point.
+  const size_t key_at = static_cast<size_t>(begin + tid / kRowCopies) * key_stride +
+                        key_head * kKeyDim + tid % kRowCopies * 8;
+  const size_t value_at = static_cast<size_t>(begin + tid / kValueCopies) * value_stride +
+                          value_head * kValueDim + block_column + tid % kValueCopies * 8;
   const size_t factor_slot =
       static_cast<size_t>(first_chunk(begin, sequence)) * value_heads + value_head;
-  const Source source = {q + key_at,
-                         k + key_at,
+  const Source source = {k + key_at,
+                         q + key_at,
                          v + value_at,
-                         factors + factor_slot * kFactorElements,
-                         decay + factor_slot * kChunk,
+                         factors + factor_slot * kFactorElements + tid * 8,
+                         decay + factor_slot * kChunk + (tid - kFactorCopies) * 4,
                          tokens,
                          key_stride,
                          value_stride,
@@ -245,17 +251,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   bf16* const own_out = o + (begin + half * kWarpTokens) * out_row + value_head * kValueDim +
                         block_column + pair_column;
 
+  int stage_index = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     cp_async_wait<kStages - 2>();
     __syncthreads();
-    const int ahead = chunk + kStages - 1;
-    if (ahead < chunks) {
-      copy_chunk(source, ahead, pool_address + ahead % kStages * kStageBytes);
+    // The stage before this one is filled again: the barrier says that all are done with it.
+    const int filled = stage_index == 0 ? kStages - 1 : stage_index - 1;
+    if (chunk + kStages - 1 < chunks) {
+      copy_chunk(source, chunk + kStages - 1, pool_address + filled * kStageBytes);
     }
     cp_async_commit();
     // [k rows | q rows | v rows | factors | decay], as the pool's comment has them.
-    const unsigned char* const stage = pool + chunk % kStages * kStageBytes;
-    const unsigned stage_address = shared_address(stage);
+    const unsigned char* const stage = pool + stage_index * kStageBytes;
+    const unsigned stage_address = pool_address + stage_index * kStageBytes;
+    stage_index = stage_index == kStages - 1 ? 0 : stage_index + 1;
 
     // (K S)^T and (Q S)^T over this warp's keys: [16 columns][16 tokens] in two tiles of 8 tokens.
     float ks[2][4] = {};

@@ -13,7 +13,7 @@
 //            never falling; w_packed: [experts][n][k / 2] bytes of two E2M1 codes, the even k in
 //            the lower nibble; block_scale: e4m3 [experts][n][k / 16], never NaN; global_scale:
 //            fp32 [experts]; y: bf16 [slots][n].
-// Alignment  x and w_packed 16 bytes, block_scale and y 4 bytes; k a positive multiple of 64, n of
+// Alignment  x, w_packed and y 16 bytes, block_scale 4 bytes; k a positive multiple of 64, n of
 //            8; ceil_div(n, 128) * 128 * k below 2^31; at most 65535 tiles in grid.y.
 // Tolerance  the weights are exact in bf16 up to the global scale, sums are fp32, y is rounded
 //            once: rel 1e-2, and abs 1e-3 where the sum cancels.
@@ -42,20 +42,32 @@ struct Nvfp4Weights {
   const __nv_fp8_e4m3* block_scale;  // likewise
   float global_scale;
   int last_channel;  // of the tile
-  int k;
 
-  __device__ __forceinline__ void copy(unsigned char* stage, int at_k) const {
-    const unsigned to = shared_address(stage);
+  // This thread's pieces of the stage: 16 bytes of codes of two channels, the scales of one.
+  struct Source {
+    static constexpr int kPieces = kCodeBytes / 16 / kThreads;
+    const uint8_t* codes[kPieces];
+    const __nv_fp8_e4m3* block_scale;
+
+    __device__ __forceinline__ Source(const Nvfp4Weights& weights, int k) {
+      const int tid = threadIdx.x;
 #pragma unroll
-    for (int i = 0; i < kCodeBytes / 16 / kThreads; ++i) {
-      const int piece = threadIdx.x + i * kThreads;
-      const int channel = min(piece / 2, last_channel);
-      cp_async_16(to + piece * 16, codes + channel * (k / 2) + at_k / 2 + piece % 2 * 16);
+      for (int i = 0; i < kPieces; ++i) {
+        const int channel = min((tid + i * kThreads) / 2, weights.last_channel);
+        codes[i] = weights.codes + static_cast<size_t>(channel) * (k / 2) + tid % 2 * 16;
+      }
+      const int channel = min(tid, weights.last_channel);
+      block_scale = weights.block_scale + static_cast<size_t>(channel) * (k / kScaleBlock);
     }
-    const int channel = min(static_cast<int>(threadIdx.x), last_channel);
-    cp_async_4(to + kCodeBytes + threadIdx.x * kScaleRow,
-               block_scale + channel * (k / kScaleBlock) + at_k / kScaleBlock);
-  }
+
+    __device__ __forceinline__ void copy(unsigned stage, int step) const {
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+        cp_async_16(stage + (threadIdx.x + i * kThreads) * 16, codes[i] + step * kCodeRow);
+      }
+      cp_async_4(stage + kCodeBytes + threadIdx.x * kScaleRow, block_scale + step * kScaleRow);
+    }
+  };
 
   // Sixteen codes and the scale of their block.
   struct Stored {
@@ -63,16 +75,16 @@ struct Nvfp4Weights {
     __nv_bfloat162 scale;
   };
 
-  __device__ __forceinline__ Stored load(const unsigned char* stage, int channel,
-                                         int quad_lane) const {
+  static __device__ __forceinline__ Stored load(const unsigned char* stage, int channel,
+                                                int quad_lane) {
     // [channel][4 block scales], one for each lane of a quad.
     const unsigned char* const scales = stage + kCodeBytes + channel * kScaleRow;
     return {*reinterpret_cast<const uint2*>(stage + channel * kCodeRow + quad_lane * 8),
             e2m1_block_scale(*reinterpret_cast<const __nv_fp8_e4m3*>(scales + quad_lane))};
   }
 
-  __device__ __forceinline__ void unpack(const Stored& stored, int half,
-                                         StepPair& pairs) const {
+  static __device__ __forceinline__ void unpack(const Stored& stored, int half,
+                                                unsigned (&pairs)[4]) {
     unpack_e2m1x8(half == 0 ? stored.codes.x : stored.codes.y, stored.scale, pairs);
   }
 
@@ -106,6 +118,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   const Nvfp4Weights weights = {w_packed + channel * (k / 2),
                                 block_scale + channel * (k / kScaleBlock),
                                 global_scale[tile.expert],
-                                min(kTileChannels, n - first_channel) - 1, k};
+                                min(kTileChannels, n - first_channel) - 1};
   grouped_gemm_tile(y, x, row_of_slot, weights, tile, pool, first_channel, n, k);
 }

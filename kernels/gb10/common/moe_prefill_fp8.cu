@@ -11,8 +11,8 @@
 //            projection, the slot itself); expert_offset: int32 [experts + 1], from 0 to slots,
 //            never falling; w: e4m3 [experts][n][k], no NaN; scale: fp32 [experts][n], one step
 //            per output channel; y: bf16 [slots][n].
-// Alignment  x and w 16 bytes, y 4 bytes; k a positive multiple of 64, n of 8;
-//            ceil_div(n, 128) * 128 * k below 2^31; at most 65535 tiles in grid.y.
+// Alignment  x, w and y 16 bytes; k a positive multiple of 64, n of 8;
+//            at most 65535 tiles in grid.y.
 // Tolerance  the weights are exact in bf16, sums are fp32, y is rounded once: rel 1e-2, and
 //            abs 1e-3 where the sum cancels.
 // Launch     grid (ceil_div(n, 128), slots // 64 + min(experts, slots)), which covers every way to
@@ -32,28 +32,39 @@ struct E4m3Weights {
   const __nv_fp8_e4m3* codes;   // of the first channel of the tile
   const float* channel_scale;   // of the expert
   int last_channel;             // of the tile
-  int k;
 
-  __device__ __forceinline__ void copy(unsigned char* stage, int at_k) const {
-    const unsigned to = shared_address(stage);
+  // This thread's pieces of the stage: 16 bytes of every 32nd channel.
+  struct Source {
+    static constexpr int kPieces = kStageBytes / 16 / kThreads;
+    const __nv_fp8_e4m3* codes[kPieces];
+
+    __device__ __forceinline__ Source(const E4m3Weights& weights, int k) {
+      const int tid = threadIdx.x;
 #pragma unroll
-    for (int i = 0; i < kStageBytes / 16 / kThreads; ++i) {
-      const int piece = threadIdx.x + i * kThreads;
-      const int channel = min(piece / 4, last_channel);
-      cp_async_16(to + piece * 16, codes + channel * k + at_k + piece % 4 * 16);
+      for (int i = 0; i < kPieces; ++i) {
+        const int channel = min((tid + i * kThreads) / 4, weights.last_channel);
+        codes[i] = weights.codes + static_cast<size_t>(channel) * k + tid % 4 * 16;
+      }
     }
-  }
+
+    __device__ __forceinline__ void copy(unsigned stage, int step) const {
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+        cp_async_16(stage + (threadIdx.x + i * kThreads) * 16, codes[i] + step * kTileK);
+      }
+    }
+  };
 
   // Sixteen codes.
   using Stored = uint4;
 
-  __device__ __forceinline__ Stored load(const unsigned char* stage, int channel,
-                                         int quad_lane) const {
+  static __device__ __forceinline__ Stored load(const unsigned char* stage, int channel,
+                                                int quad_lane) {
     return *reinterpret_cast<const uint4*>(stage + channel * kTileK + quad_lane * 16);
   }
 
-  __device__ __forceinline__ void unpack(const Stored& stored, int half,
-                                         StepPair& pairs) const {
+  static __device__ __forceinline__ void unpack(const Stored& stored, int half,
+                                                unsigned (&pairs)[4]) {
     unpack_e4m3x4(half == 0 ? stored.x : stored.z, pairs[0], pairs[1]);
     unpack_e4m3x4(half == 0 ? stored.y : stored.w, pairs[2], pairs[3]);
   }
@@ -85,6 +96,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   const int first_channel = blockIdx.x * kTileChannels;
   const size_t expert_channel = static_cast<size_t>(tile.expert) * n;
   const E4m3Weights weights = {w + (expert_channel + first_channel) * k, scale + expert_channel,
-                               min(kTileChannels, n - first_channel) - 1, k};
+                               min(kTileChannels, n - first_channel) - 1};
   grouped_gemm_tile(y, x, row_of_slot, weights, tile, pool, first_channel, n, k);
 }
