@@ -126,11 +126,16 @@ def command(**options: Any) -> int:
 
 
 def _request(options: dict[str, Any]) -> Any:
-    from cudalint.cache import default_folder
     from cudalint.runner import Request
     from cudalint.settings.select import Overrides
 
-    cache = None if options["no_cache"] else options["cache_dir"] or default_folder()
+    cache = options["cache_dir"]
+    if options["no_cache"]:
+        cache = None
+    elif cache is None:
+        from cudalint.cache import default_folder
+
+        cache = default_folder()
     return Request(
         paths=options["paths"] or (".",),
         cwd=Path.cwd(),
