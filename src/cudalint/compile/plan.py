@@ -47,9 +47,10 @@ def _of_target(
 
 
 def _include_paths(target: Target) -> tuple[str, ...]:
-    """The folders of the target's layers, the most specific first.
+    """The folders of the target's layers, the most specific first, then those of its flags.
 
     A leaf without headers changes no include: left out, it lets the targets of
     one common file share a compile.
     """
-    return tuple(layer.path for layer in target.layers if layer.headers or layer.kind == "common")
+    layers = (layer for layer in target.layers if layer.headers or layer.kind == "common")
+    return tuple(dict.fromkeys((*(layer.path for layer in layers), *target.includes)))
