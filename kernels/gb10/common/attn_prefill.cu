@@ -26,28 +26,6 @@
 // barriers per tile. Tiles past the diagonal are not visited; blocks with most tiles start first.
 
 #include "attn_tile.cuh"
-#include "cp_async.cuh"
-
-constexpr int kSharedBytes = kTileQBytes + 2 * kTileKvBytes;
-constexpr int kRowsPerPass = kThreads / kRowChunks;  // tile rows that the block copies at once
-static_assert(kSharedBytes <= 49 * 1024, "two blocks per SM");
-static_assert(kRowsPerPass == 8, "a pass keeps the swizzle phase");
-
-// Starts the copy of kRows rows of one head, from `first` on, into the tile at `dst`; rows from
-// `count` on become zero.
-template <int kRows>
-__device__ __forceinline__ void copy_tile(unsigned dst, const bf16* head, size_t row_stride,
-                                          int first, int count) {
-  const int chunk = threadIdx.x % kRowChunks;
-  const int copy_row = threadIdx.x / kRowChunks;
-  const unsigned lane_dst = dst + attn_tile_offset(copy_row, chunk);
-#pragma unroll
-  for (int pass = 0; pass < kRows / kRowsPerPass; ++pass) {
-    const int row = first + copy_row + pass * kRowsPerPass;
-    cp_async_16_or_zero(lane_dst + pass * kRowsPerPass * kRowBytes,
-                        head + min(row, count - 1) * row_stride + 8 * chunk, row < count);
-  }
-}
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     attn_prefill(const bf16* __restrict__ q, const bf16* __restrict__ k, const bf16* __restrict__ v,
@@ -62,23 +40,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 
   const int lane = threadIdx.x & 31;
   const int warp = threadIdx.x >> 5;
-  const int head = blockIdx.x;
-  const int kv_head = head / (q_heads / kv_heads);
-  const int row0 = (gridDim.y - 1 - blockIdx.y) * kTileQ;
-  const int history = kv_len - q_len;
-  const size_t q_stride = static_cast<size_t>(q_heads) * kHeadDim;
-  const size_t kv_stride = static_cast<size_t>(kv_heads) * kHeadDim;
-  const size_t q_offset = blockIdx.z * static_cast<size_t>(q_len) * q_stride + head * kHeadDim;
-  const size_t kv_offset =
-      blockIdx.z * static_cast<size_t>(kv_len) * kv_stride + kv_head * kHeadDim;
+  const AttnBlock block = attn_block(q_len, kv_len, q_heads, kv_heads);
+  const int warp_row0 = block.row0 + warp * kWarpRows;
+  const int last_key = warp_row0 + (lane >> 2) + block.history;
 
-  // Tiles below `open_tiles` are seen whole by every row of the block.
-  const int open_tiles = min(row0 + history + 1, kv_len) / kTileKv;
-  const int tiles = (min(row0 + kTileQ + history, kv_len) + kTileKv - 1) / kTileKv;
-  const int last_key = row0 + warp * kWarpRows + (lane >> 2) + history;
-
-  copy_tile<kTileQ>(tile_q, q + q_offset, q_stride, row0, q_len);
-  copy_tile<kTileKv>(tile_k, k + kv_offset, kv_stride, 0, kv_len);
+  const size_t q_rows = block.q_offset + block.row0 * block.q_stride;
+  attn_copy_tile<kTileQ>(tile_q, q + q_rows + attn_copy_offset(block.q_stride), block.q_stride,
+                         q_len - block.row0);
+  size_t kv_rows = block.kv_offset + attn_copy_offset(block.kv_stride);
+  attn_copy_tile<kTileKv>(tile_k, k + kv_rows, block.kv_stride, kv_len);
   cp_async_commit();
 
   AttnState state;
@@ -88,28 +58,30 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   const unsigned lane_v = tile_v + attn_lane_offset_v(lane);
   const float scale_log2 = scale * kLog2e;
 
-  for (int tile = 0; tile < tiles; ++tile) {
+  for (int tile = 0; tile < block.tiles; ++tile) {
+    const int first_key = tile * kTileKv;
     cp_async_wait<0>();
     __syncthreads();  // K has landed, and V's stage is no longer read
-    copy_tile<kTileKv>(tile_v, v + kv_offset, kv_stride, tile * kTileKv, kv_len);
+    attn_copy_tile<kTileKv>(tile_v, v + kv_rows, block.kv_stride, kv_len - first_key);
     cp_async_commit();
     AttnScores scores = {};
     attn_score(scores, lane_q, lane_k);
-    if (tile >= open_tiles) {
-      attn_mask(scores, tile * kTileKv, last_key, kv_len, lane);
+    if (tile >= block.open_tiles) {
+      attn_mask(scores, first_key, last_key, kv_len, lane);
     }
     attn_raise_maxima(state, scores, scale_log2);
     cp_async_wait<0>();
     __syncthreads();  // V has landed, and K's stage is no longer read
-    if (tile + 1 < tiles) {
-      copy_tile<kTileKv>(tile_k, k + kv_offset, kv_stride, (tile + 1) * kTileKv, kv_len);
-      cp_async_commit();
-    }
+    // After the last tile this one is not used; rows past the end of k are not read.
+    kv_rows += kTileKv * block.kv_stride;
+    attn_copy_tile<kTileKv>(tile_k, k + kv_rows, block.kv_stride, kv_len - first_key - kTileKv);
+    cp_async_commit();
     attn_accumulate(state, scores, scale_log2, lane_v);
   }
 
+  cp_async_wait<0>();
+
   attn_stage_output(tile_q, state, 1.0f, warp, lane);
-  const int warp_row0 = row0 + warp * kWarpRows;
-  attn_store_output(attn_pool, out + q_offset + warp_row0 * q_stride, q_stride, q_len - warp_row0,
-                    warp, lane);
+  attn_store_output(attn_pool, out + block.q_offset + warp_row0 * block.q_stride, block.q_stride,
+                    q_len - warp_row0, warp, lane);
 }

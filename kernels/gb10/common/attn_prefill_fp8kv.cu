@@ -22,39 +22,39 @@
 // Launch: grid (q_heads, ceil(q_len / kTileQ), batch), block (kThreads, 1, 1), dynamic shared
 // memory kSharedBytes (49,152): two blocks fit the 100 KB of an SM.
 //
-// How: as attn_prefill, with the same two stages and barriers. A second, raw copy of the tiles
-// would not fit twice into an SM, so the e4m3 bytes wait in registers instead (32 per thread and
-// tile): V is requested before the scores and K of the next tile before the product with V; the
-// block widens each tile to bf16 once, on its way into shared memory. Q comes by cp.async.
+// How: as attn_prefill, with the same two cp.async stages and two barriers per tile. The e4m3 bytes
+// need no place of their own: 16 of them land in half of the 32 bytes that they become, and the
+// thread that asked for them widens them to bf16 there before the barrier. A tile is widened once
+// per block, not once per warp.
 
 #include "attn_tile.cuh"
-#include "cp_async.cuh"
 #include "e4m3_dot.cuh"
 
-constexpr int kSharedBytes = kTileQBytes + 2 * kTileKvBytes;
-constexpr int kRowsPerPassQ = kThreads / kRowChunks;  // query rows that the block copies at once
-constexpr int kRowChunksKv = kHeadDim / kE4m3Vec;     // 16-byte loads per row of k or v
-constexpr int kRowsPerPassKv = kThreads / kRowChunksKv;
-constexpr int kPassesKv = kTileKv / kRowsPerPassKv;
-static_assert(kSharedBytes <= 49 * 1024, "two blocks per SM");
-static_assert(kRowsPerPassQ % 8 == 0 && kRowsPerPassKv % 8 == 0, "a pass keeps the swizzle phase");
+constexpr int kRawChunks = kHeadDim / kE4m3Vec;  // 16-byte loads per row of k or v
+constexpr int kRawRows = kThreads / kRawChunks;  // rows that the block loads at once
+static_assert(kRawRows % 8 == 0, "what a thread copies keeps its swizzle phase");
 
-// One thread's part of a tile of k or v: 16 e4m3 numbers of each kRowsPerPassKv-th row.
-struct RawTile {
-  uint4 bytes[kPassesKv];
-};
+// Where this thread's 16 numbers of row threadIdx.x / kRawChunks of a tile become bf16: the chunk
+// of the first 8; the other 8 go to the next chunk, at xor 16.
+__device__ __forceinline__ int wide_offset() {
+  return attn_tile_offset(threadIdx.x / kRawChunks, 2 * (threadIdx.x % kRawChunks));
+}
 
-// Requests rows `first`.. of one head; rows from `count` on become zero.
-__device__ __forceinline__ void load_raw(RawTile& raw, const __nv_fp8_e4m3* head, size_t row_stride,
-                                         int first, int count) {
+// Where they wait as e4m3: in one of these chunks, so chosen that the 8 threads of a row use
+// different bank groups.
+__device__ __forceinline__ int raw_offset() {
+  return wide_offset() ^ ((threadIdx.x % kRawChunks / 4) << 4);
+}
+
+// Starts the copy of a tile of one head. `source` is the thread's first 16 numbers there; rows from
+// `rows` on become zero.
+__device__ __forceinline__ void copy_raw(unsigned tile, const __nv_fp8_e4m3* source,
+                                         size_t row_stride, int rows) {
+  const int row = threadIdx.x / kRawChunks;
 #pragma unroll
-  for (int pass = 0; pass < kPassesKv; ++pass) {
-    const int row = first + threadIdx.x / kRowChunksKv + pass * kRowsPerPassKv;
-    raw.bytes[pass] = make_uint4(0, 0, 0, 0);
-    if (row < count) {
-      raw.bytes[pass] = __ldg(reinterpret_cast<const uint4*>(
-          head + row * row_stride + kE4m3Vec * (threadIdx.x % kRowChunksKv)));
-    }
+  for (int i = 0; i < kTileKv; i += kRawRows) {
+    cp_async_16_or_zero(tile + raw_offset() + i * kRowBytes, source + i * row_stride,
+                        i + row < rows);
   }
 }
 
@@ -71,28 +71,18 @@ __device__ __forceinline__ void store_widened(unsigned dst, unsigned low, unsign
                : "memory");
 }
 
-// Puts the block's raw tile into the bf16 tile at `dst`: [row][kHeadDim], swizzled.
-__device__ __forceinline__ void store_tile(unsigned dst, const RawTile& raw) {
-  const int chunk = 2 * (threadIdx.x % kRowChunksKv);
+// Widens what this thread copied: it waited for its copies, and touches nobody else's bytes.
+__device__ __forceinline__ void widen_tile(unsigned tile) {
 #pragma unroll
-  for (int pass = 0; pass < kPassesKv; ++pass) {
-    const int row = threadIdx.x / kRowChunksKv + pass * kRowsPerPassKv;
-    store_widened(dst + attn_tile_offset(row, chunk), raw.bytes[pass].x, raw.bytes[pass].y);
-    store_widened(dst + attn_tile_offset(row, chunk + 1), raw.bytes[pass].z, raw.bytes[pass].w);
-  }
-}
-
-// Starts the copy of the block's query rows; rows from `count` on become zero.
-__device__ __forceinline__ void copy_queries(unsigned dst, const bf16* head, size_t row_stride,
-                                             int first, int count) {
-  const int chunk = threadIdx.x % kRowChunks;
-  const int copy_row = threadIdx.x / kRowChunks;
-  const unsigned lane_dst = dst + attn_tile_offset(copy_row, chunk);
-#pragma unroll
-  for (int pass = 0; pass < kTileQ / kRowsPerPassQ; ++pass) {
-    const int row = first + copy_row + pass * kRowsPerPassQ;
-    cp_async_16_or_zero(lane_dst + pass * kRowsPerPassQ * kRowBytes,
-                        head + min(row, count - 1) * row_stride + 8 * chunk, row < count);
+  for (int i = 0; i < kTileKv; i += kRawRows) {
+    uint4 raw;
+    asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];\n"
+                 : "=r"(raw.x), "=r"(raw.y), "=r"(raw.z), "=r"(raw.w)
+                 : "r"(tile + raw_offset() + i * kRowBytes)
+                 : "memory");
+    const unsigned wide = tile + wide_offset() + i * kRowBytes;
+    store_widened(wide, raw.x, raw.y);
+    store_widened(wide ^ 16, raw.z, raw.w);
   }
 }
 
@@ -110,54 +100,50 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 
   const int lane = threadIdx.x & 31;
   const int warp = threadIdx.x >> 5;
-  const int head = blockIdx.x;
-  const int kv_head = head / (q_heads / kv_heads);
-  const int row0 = (gridDim.y - 1 - blockIdx.y) * kTileQ;
-  const int history = kv_len - q_len;
-  const size_t q_stride = static_cast<size_t>(q_heads) * kHeadDim;
-  const size_t kv_stride = static_cast<size_t>(kv_heads) * kHeadDim;
-  const size_t q_offset = blockIdx.z * static_cast<size_t>(q_len) * q_stride + head * kHeadDim;
-  const size_t kv_offset =
-      blockIdx.z * static_cast<size_t>(kv_len) * kv_stride + kv_head * kHeadDim;
+  const AttnBlock block = attn_block(q_len, kv_len, q_heads, kv_heads);
+  const int warp_row0 = block.row0 + warp * kWarpRows;
+  const int last_key = warp_row0 + (lane >> 2) + block.history;
 
-  // Tiles below `open_tiles` are seen whole by every row of the block.
-  const int open_tiles = min(row0 + history + 1, kv_len) / kTileKv;
-  const int tiles = (min(row0 + kTileQ + history, kv_len) + kTileKv - 1) / kTileKv;
-  const int last_key = row0 + warp * kWarpRows + (lane >> 2) + history;
-
-  copy_queries(tile_q, q + q_offset, q_stride, row0, q_len);
+  const size_t q_rows = block.q_offset + block.row0 * block.q_stride;
+  attn_copy_tile<kTileQ>(tile_q, q + q_rows + attn_copy_offset(block.q_stride), block.q_stride,
+                         q_len - block.row0);
+  size_t kv_rows = block.kv_offset + threadIdx.x / kRawChunks * block.kv_stride +
+                   threadIdx.x % kRawChunks * kE4m3Vec;
+  copy_raw(tile_k, k + kv_rows, block.kv_stride, kv_len);
   cp_async_commit();
-  RawTile raw;
-  load_raw(raw, k + kv_offset, kv_stride, 0, kv_len);
 
   AttnState state;
   attn_start(state);
   const unsigned lane_q = tile_q + attn_lane_offset_q(warp, lane);
   const unsigned lane_k = tile_k + attn_lane_offset_k(lane);
   const unsigned lane_v = tile_v + attn_lane_offset_v(lane);
-  const float scale_log2 = scale * kLog2e * k_scale[kv_head];
+  const float scale_log2 = scale * kLog2e * k_scale[block.kv_head];
 
-  cp_async_wait<0>();
-  for (int tile = 0; tile < tiles; ++tile) {
-    store_tile(tile_k, raw);
+  for (int tile = 0; tile < block.tiles; ++tile) {
+    const int first_key = tile * kTileKv;
+    cp_async_wait<0>();
+    widen_tile(tile_k);
     __syncthreads();  // K (at first Q too) is there, and V's stage is no longer read
-    load_raw(raw, v + kv_offset, kv_stride, tile * kTileKv, kv_len);
+    copy_raw(tile_v, v + kv_rows, block.kv_stride, kv_len - first_key);
+    cp_async_commit();
     AttnScores scores = {};
     attn_score(scores, lane_q, lane_k);
-    if (tile >= open_tiles) {
-      attn_mask(scores, tile * kTileKv, last_key, kv_len, lane);
+    if (tile >= block.open_tiles) {
+      attn_mask(scores, first_key, last_key, kv_len, lane);
     }
     attn_raise_maxima(state, scores, scale_log2);
-    store_tile(tile_v, raw);
+    cp_async_wait<0>();
+    widen_tile(tile_v);
     __syncthreads();  // V is there, and K's stage is no longer read
-    if (tile + 1 < tiles) {
-      load_raw(raw, k + kv_offset, kv_stride, (tile + 1) * kTileKv, kv_len);
-    }
+    // After the last tile this one is not used; rows past the end of k are not read.
+    kv_rows += kTileKv * block.kv_stride;
+    copy_raw(tile_k, k + kv_rows, block.kv_stride, kv_len - first_key - kTileKv);
+    cp_async_commit();
     attn_accumulate(state, scores, scale_log2, lane_v);
   }
+  cp_async_wait<0>();
 
-  attn_stage_output(tile_q, state, v_scale[kv_head], warp, lane);
-  const int warp_row0 = row0 + warp * kWarpRows;
-  attn_store_output(attn_pool, out + q_offset + warp_row0 * q_stride, q_stride, q_len - warp_row0,
-                    warp, lane);
+  attn_stage_output(tile_q, state, v_scale[block.kv_head], warp, lane);
+  attn_store_output(attn_pool, out + block.q_offset + warp_row0 * block.q_stride, block.q_stride,
+                    q_len - warp_row0, warp, lane);
 }

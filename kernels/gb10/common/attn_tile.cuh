@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // What one warp of the prefill attention kernels computes per tile of keys: scores, causal mask,
-// online softmax, product with the values. How Q, K and V reach shared memory is the kernels'.
+// online softmax, product with the values; and what a block of them has to do. How K and V reach
+// shared memory is the kernels'.
 //
 // All tiles in shared memory are [row][kHeadDim] bf16, kRowBytes per row, with the 16-byte chunks
 // of a row permuted as attn_tile_offset says. A warp owns kWarpRows query rows as kTilesM MMA tiles
 // of 16; in each a lane (g = lane / 4, t = lane % 4) sees rows g and g + 8.
 #pragma once
 
+#include "cp_async.cuh"
 #include "mma_bf16.cuh"
 
 constexpr int kHeadDim = 128;
@@ -21,8 +23,12 @@ constexpr int kTileQ = kWarps * kWarpRows;  // query rows per block
 constexpr int kTileKv = 32;                 // keys per step
 constexpr int kTilesN = kTileKv / 8;        // MMA tiles of scores along the keys
 constexpr int kTilesD = kHeadDim / 8;       // MMA tiles of the output along the head dimension
+constexpr int kCopyRows = kThreads / kRowChunks;  // tile rows that the block copies at once
 constexpr int kTileQBytes = kTileQ * kRowBytes;
 constexpr int kTileKvBytes = kTileKv * kRowBytes;
+constexpr int kSharedBytes = kTileQBytes + 2 * kTileKvBytes;
+static_assert(kSharedBytes <= 49 * 1024, "two blocks per SM of GB10");
+static_assert(kCopyRows % 8 == 0, "what a thread copies keeps its swizzle phase");
 constexpr float kLog2e = 1.44269504f;
 // The running maximum is raised only when a score passes it by this many powers of two: the sums
 // stay far from overflow, and most steps need no rescaling of the output.
@@ -32,6 +38,51 @@ constexpr float kSlack = 8.0f;
 // 8 rows of an ldmatrix tile fall in 8 different 16-byte bank groups.
 __device__ __forceinline__ int attn_tile_offset(int row, int chunk) {
   return row * kRowBytes + ((chunk ^ (row & 7)) << 4);
+}
+
+// The part of the problem that a block has, from its place in the grid.
+struct AttnBlock {
+  int row0;         // first query row
+  int history;      // keys before the first query: query row i sees keys up to i + history
+  int tiles;        // tiles of keys up to the diagonal
+  int open_tiles;   // of these, the first ones, which every row sees whole
+  size_t q_stride;  // elements between query rows, and between key rows
+  size_t kv_stride;
+  size_t q_offset;  // elements to row 0 of the block's head in q and out, and in k and v
+  size_t kv_offset;
+  int kv_head;
+};
+
+// Grid (q_heads, ceil(q_len / kTileQ), batch); blocks with most tiles of keys come first.
+__device__ __forceinline__ AttnBlock attn_block(int q_len, int kv_len, int q_heads, int kv_heads) {
+  AttnBlock block;
+  block.row0 = (gridDim.y - 1 - blockIdx.y) * kTileQ;
+  block.history = kv_len - q_len;
+  block.tiles = (min(block.row0 + kTileQ + block.history, kv_len) + kTileKv - 1) / kTileKv;
+  block.open_tiles = min(block.row0 + block.history + 1, kv_len) / kTileKv;
+  block.q_stride = static_cast<size_t>(q_heads) * kHeadDim;
+  block.kv_stride = static_cast<size_t>(kv_heads) * kHeadDim;
+  block.kv_head = blockIdx.x / (q_heads / kv_heads);
+  block.q_offset = blockIdx.z * q_len * block.q_stride + blockIdx.x * kHeadDim;
+  block.kv_offset = blockIdx.z * kv_len * block.kv_stride + block.kv_head * kHeadDim;
+  return block;
+}
+
+// Starts the copy of kRows rows of one head to the tile at `dst`. `source` is the thread's first 16
+// bytes there, attn_copy_offset elements into the tile; rows from `rows` on become zero.
+template <int kRows>
+__device__ __forceinline__ void attn_copy_tile(unsigned dst, const bf16* source, size_t row_stride,
+                                               int rows) {
+  const int row = threadIdx.x / kRowChunks;
+  const unsigned thread_dst = dst + attn_tile_offset(row, threadIdx.x % kRowChunks);
+#pragma unroll
+  for (int i = 0; i < kRows; i += kCopyRows) {
+    cp_async_16_or_zero(thread_dst + i * kRowBytes, source + i * row_stride, i + row < rows);
+  }
+}
+
+__device__ __forceinline__ size_t attn_copy_offset(size_t row_stride) {
+  return threadIdx.x / kRowChunks * row_stride + 8 * (threadIdx.x % kRowChunks);
 }
 
 // Output and softmax statistics of a warp's rows; index [i][h] is row 16 i + 8 h + g.
@@ -62,8 +113,9 @@ __device__ __forceinline__ void attn_start(AttnState& state) {
 // Scores of one step: [i][j] is the 16 x 8 tile of rows 16 i.. and keys 8 j.. .
 using AttnScores = float[kTilesM][kTilesN][4];
 
-// Lane addresses for ldmatrix at head-dimension step 0. A step of 16 dims is two chunks further,
-// which the swizzle turns into an xor; 16 rows down keeps the swizzle phase.
+// Lane offsets for ldmatrix at the first 16 dims of the first 16 rows; attn_lane_address gives the
+// others'. 16 rows down keep the swizzle phase, 64 dims on pass over the three swizzled bits, and
+// 16 dims on, which are two chunks, become an xor.
 __device__ __forceinline__ int attn_lane_offset_q(int warp, int lane) {
   return attn_tile_offset(warp * kWarpRows + (lane & 15), lane >> 4);
 }
@@ -74,6 +126,11 @@ __device__ __forceinline__ int attn_lane_offset_v(int lane) {
   return attn_tile_offset(lane & 15, lane >> 4);
 }
 
+__device__ __forceinline__ unsigned attn_lane_address(unsigned lane_address, int rows16,
+                                                      int dims16) {
+  return (lane_address ^ ((dims16 & 3) << 5)) + (dims16 >> 2) * 128 + rows16 * 16 * kRowBytes;
+}
+
 // scores = Q K^T for one tile of keys.
 __device__ __forceinline__ void attn_score(AttnScores& scores, unsigned lane_q, unsigned lane_k) {
 #pragma unroll
@@ -81,12 +138,12 @@ __device__ __forceinline__ void attn_score(AttnScores& scores, unsigned lane_q, 
     unsigned q[kTilesM][4];
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
-      ldmatrix_x4(q[i], (lane_q ^ (step << 5)) + i * 16 * kRowBytes);
+      ldmatrix_x4(q[i], attn_lane_address(lane_q, i, step));
     }
 #pragma unroll
     for (int j = 0; j < kTilesN / 2; ++j) {
       unsigned k[4];
-      ldmatrix_x4(k, (lane_k ^ (step << 5)) + j * 16 * kRowBytes);
+      ldmatrix_x4(k, attn_lane_address(lane_k, j, step));
 #pragma unroll
       for (int i = 0; i < kTilesM; ++i) {
         mma_m16n8k16(scores[i][2 * j], q[i], k[0], k[1]);
@@ -198,7 +255,7 @@ __device__ __forceinline__ void attn_accumulate(AttnState& state, const AttnScor
 #pragma unroll
     for (int d = 0; d < kTilesD / 2; ++d) {
       unsigned v[4];
-      ldmatrix_x4_trans(v, (lane_v ^ (d << 5)) + step * 16 * kRowBytes);
+      ldmatrix_x4_trans(v, attn_lane_address(lane_v, step, d));
 #pragma unroll
       for (int i = 0; i < kTilesM; ++i) {
         mma_m16n8k16(state.o[i][2 * d], p[i], v[0], v[1]);

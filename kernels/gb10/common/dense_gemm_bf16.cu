@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Dense matrix product for the non-MoE feed-forward and projection layers:
+// Dense matrix product for the non-MoE feed-forward and projection layers of a prefill;
+// dense_gemm_bf16_decode is for few rows:
 //
 //   c[i][j] = bf16( sum over p of a[i][p] * b[j][p] )          (C = A * B^T)
 //
@@ -41,7 +42,7 @@ constexpr int kSharedBytes = kStages * kStageBytes;
 constexpr int kRowsPerPass = kThreads / kChunks;  // tile rows that the block copies at once
 constexpr int kPassesA = kTileM / kRowsPerPass;
 constexpr int kPassesB = kTileN / kRowsPerPass;
-constexpr int kRasterRows = 4;  // tile rows of c that run side by side, to share b in L2
+constexpr int kRasterRows = 4;  // tile rows of c that are walked together
 
 static_assert(kTileK == 32 || kTileK == 64, "the swizzle knows rows of 64 and 128 bytes");
 static_assert(kTileM % kRowsPerPass == 0 && kTileN % kRowsPerPass == 0 && kRowsPerPass % 8 == 0,
@@ -59,13 +60,48 @@ __device__ __forceinline__ int tile_offset(int row, int chunk) {
 }
 
 // The tile (row, column) of the linear block index: kRasterRows tile rows are walked column by
-// column, so the blocks of one wave read few different rows of a and few of b.
+// column, so the blocks that run side by side share rows of a and of b in L2.
 __device__ __forceinline__ int2 tile_of_block(int block, int tiles_m, int tiles_n) {
   const int group = block / (kRasterRows * tiles_n);
   const int first_row = group * kRasterRows;
   const int rows = min(kRasterRows, tiles_m - first_row);
   const int within = block - group * kRasterRows * tiles_n;
   return make_int2(first_row + within % rows, within / rows);
+}
+
+// What one thread copies for each stage: the same 16-byte chunk of every kRowsPerPass-th tile row.
+struct StageCopy {
+  const bf16* source_a;  // its chunk of the tile's first row, in the next stage to copy
+  const bf16* source_b;
+  size_t pass_stride;  // elements between its rows
+  int rows_a;          // rows from its first to the edge of a, and of b
+  int rows_b;
+  int columns;   // columns from its chunk of the next stage to the edge
+  unsigned dst;  // where its chunk lies in stage 0
+};
+
+// Starts the copies of the next stage, to `stage` bytes into the pool; what lies past an edge
+// becomes zero and is not read.
+__device__ __forceinline__ void copy_stage(StageCopy& copy, unsigned stage) {
+  const int valid_a = (copy.columns > 0) ? copy.rows_a : 0;
+  const int valid_b = (copy.columns > 0) ? copy.rows_b : 0;
+#pragma unroll
+  for (int i = 0; i < kPassesA; ++i) {
+    cp_async_16_or_zero(copy.dst + stage + i * kRowsPerPass * kRowBytes,
+                        copy.source_a + i * copy.pass_stride, i * kRowsPerPass < valid_a);
+  }
+#pragma unroll
+  for (int i = 0; i < kPassesB; ++i) {
+    cp_async_16_or_zero(copy.dst + stage + kTileABytes + i * kRowsPerPass * kRowBytes,
+                        copy.source_b + i * copy.pass_stride, i * kRowsPerPass < valid_b);
+  }
+  copy.source_a += kTileK;
+  copy.source_b += kTileK;
+  copy.columns -= kTileK;
+}
+
+__device__ __forceinline__ unsigned next_stage(unsigned stage) {
+  return (stage + kStageBytes == kSharedBytes) ? 0 : stage + kStageBytes;
 }
 
 // The fragments of one 16-deep step: 4 tiles of 16 rows of a, 4 tiles of 16 rows of b.
@@ -118,6 +154,30 @@ __device__ __forceinline__ void stage_warp_tile(unsigned staging, const float (&
   }
 }
 
+// Writes a warp's staged part, whose first element is c[row0][col0], up to the edges of c.
+__device__ __forceinline__ void store_warp_tile(bf16* c, const unsigned char* staged, int row0,
+                                                int col0, int m, int n, int lane) {
+  const int rows = min(kWarpTile, m - row0);
+  if ((n & 7) == 0) {
+    // 8 lanes write the 8 chunks of a row, 4 rows at a time.
+    const int chunk = lane & 7;
+    for (int row = lane >> 3; row < rows; row += 4) {
+      if (col0 + 8 * chunk < n) {
+        *reinterpret_cast<uint4*>(c + static_cast<size_t>(row0 + row) * n + col0 + 8 * chunk) =
+            *reinterpret_cast<const uint4*>(staged + row * 128 + ((chunk ^ (row & 7)) << 4));
+      }
+    }
+  } else {
+    for (int row = 0; row < rows; ++row) {
+      for (int column = lane; column < min(kWarpTile, n - col0); column += 32) {
+        const int chunk = (column >> 3) ^ (row & 7);
+        c[static_cast<size_t>(row0 + row) * n + col0 + column] =
+            *reinterpret_cast<const bf16*>(staged + row * 128 + chunk * 16 + (column & 7) * 2);
+      }
+    }
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     dense_gemm_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, bf16* __restrict__ c,
                     int m, int n, int k) {
@@ -134,35 +194,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const int row0 = tile.x * kTileM;
   const int col0 = tile.y * kTileN;
 
-  // What this thread copies: chunk copy_chunk of every kRowsPerPass-th row.
   const int copy_row = tid / kChunks;
-  const int copy_chunk = tid % kChunks;
-  const bf16* const source_a = a + static_cast<size_t>(row0 + copy_row) * k + 8 * copy_chunk;
-  const bf16* const source_b = b + static_cast<size_t>(col0 + copy_row) * k + 8 * copy_chunk;
-  const size_t pass_stride = static_cast<size_t>(kRowsPerPass) * k;
-  const int rows_a = m - row0 - copy_row;
-  const int rows_b = n - col0 - copy_row;
-  const unsigned copy_dst = pool + tile_offset(copy_row, copy_chunk);
-  const int tiles_k = (k + kTileK - 1) / kTileK;
-
-  // Starts the copies of tile `index` of k into stage `slot`; what lies past an edge becomes zero.
-  const auto copy_stage = [&](int index, int slot) {
-    const int column = index * kTileK;
-    const bool in_range = column + 8 * copy_chunk < k;
-    const int valid_a = in_range ? rows_a : 0;
-    const int valid_b = in_range ? rows_b : 0;
-    const unsigned dst = copy_dst + slot * kStageBytes;
-#pragma unroll
-    for (int i = 0; i < kPassesA; ++i) {
-      cp_async_16_or_zero(dst + i * kRowsPerPass * kRowBytes, source_a + column + i * pass_stride,
-                          i * kRowsPerPass < valid_a);
-    }
-#pragma unroll
-    for (int i = 0; i < kPassesB; ++i) {
-      cp_async_16_or_zero(dst + kTileABytes + i * kRowsPerPass * kRowBytes,
-                          source_b + column + i * pass_stride, i * kRowsPerPass < valid_b);
-    }
-  };
+  const int copy_column = 8 * (tid % kChunks);
+  StageCopy copy;
+  copy.source_a = a + static_cast<size_t>(row0 + copy_row) * k + copy_column;
+  copy.source_b = b + static_cast<size_t>(col0 + copy_row) * k + copy_column;
+  copy.pass_stride = static_cast<size_t>(kRowsPerPass) * k;
+  copy.rows_a = m - row0 - copy_row;
+  copy.rows_b = n - col0 - copy_row;
+  copy.columns = k - copy_column;
+  copy.dst = pool + tile_offset(copy_row, tid % kChunks);
 
   float acc[4][8][4] = {};
   Fragments fragments[2];
@@ -174,32 +215,31 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       tile_offset(warp_n * kWarpTile + (lane & 7) + ((lane >> 4) << 3), (lane >> 3) & 1);
 
 #pragma unroll
-  for (int stage = 0; stage < kStages - 1; ++stage) {
-    copy_stage(stage, stage);  // a tile past the end is all zeros
+  for (int i = 0; i < kStages - 1; ++i) {
+    copy_stage(copy, i * kStageBytes);  // a stage past the end is all zeros
     cp_async_commit();
   }
   cp_async_wait<kStages - 2>();
   __syncthreads();
-  int read_slot = 0;
-  int write_slot = kStages - 1;
+  unsigned read_stage = 0;
+  unsigned write_stage = (kStages - 1) * kStageBytes;
   load_fragments(fragments[0], lane_a, lane_b, 0);
 
-  for (int index = 0; index < tiles_k; ++index) {
+  for (int column = 0; column < k; column += kTileK) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       if (step == kSteps - 1) {
         // The next stage must have landed, and all warps be done reading the current one.
         cp_async_wait<kStages - 2>();
         __syncthreads();
-        read_slot = (read_slot + 1 == kStages) ? 0 : read_slot + 1;
+        read_stage = next_stage(read_stage);
       }
-      const unsigned stage = read_slot * kStageBytes;
-      load_fragments(fragments[(step + 1) & 1], lane_a + stage, lane_b + stage,
+      load_fragments(fragments[(step + 1) & 1], lane_a + read_stage, lane_b + read_stage,
                      (step + 1) % kSteps);
       if (step == 0) {
-        copy_stage(index + kStages - 1, write_slot);
+        copy_stage(copy, write_stage);
         cp_async_commit();
-        write_slot = (write_slot + 1 == kStages) ? 0 : write_slot + 1;
+        write_stage = next_stage(write_stage);
       }
       multiply(acc, fragments[step & 1]);
     }
@@ -207,30 +247,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   cp_async_wait<0>();
   __syncthreads();
 
-  const unsigned staging = pool + (tid >> 5) * (kWarpTile * kWarpTile * 2);
-  stage_warp_tile(staging, acc, lane);
+  const int warp_tile = (tid >> 5) * (kWarpTile * kWarpTile * 2);
+  stage_warp_tile(pool + warp_tile, acc, lane);
   __syncwarp();
-  const int out_row0 = row0 + warp_m * kWarpTile;
-  const int out_col0 = col0 + warp_n * kWarpTile;
-  // This warp's finished tile: [64 rows][64 columns] bf16, chunks swizzled by row % 8.
-  const unsigned char* const rows = gemm_pool + (tid >> 5) * (kWarpTile * kWarpTile * 2);
-  if ((n & 7) == 0) {
-    // 8 lanes write the 8 chunks of a row, 4 rows at a time.
-    for (int row = lane >> 3; row < min(kWarpTile, m - out_row0); row += 4) {
-      const int chunk = lane & 7;
-      const int column = out_col0 + 8 * chunk;
-      if (column < n) {
-        *reinterpret_cast<uint4*>(c + static_cast<size_t>(out_row0 + row) * n + column) =
-            *reinterpret_cast<const uint4*>(rows + row * 128 + ((chunk ^ (row & 7)) << 4));
-      }
-    }
-  } else {
-    for (int row = 0; row < min(kWarpTile, m - out_row0); ++row) {
-      for (int column = lane; column < min(kWarpTile, n - out_col0); column += 32) {
-        const int chunk = (column >> 3) ^ (row & 7);
-        c[static_cast<size_t>(out_row0 + row) * n + out_col0 + column] =
-            *reinterpret_cast<const bf16*>(rows + row * 128 + chunk * 16 + (column & 7) * 2);
-      }
-    }
-  }
+  store_warp_tile(c, gemm_pool + warp_tile, row0 + warp_m * kWarpTile, col0 + warp_n * kWarpTile, m,
+                  n, lane);
 }

@@ -21,8 +21,9 @@
 //
 // Launch: grid (kv_heads * ceil(q_heads / kv_heads / 8), splits, batch), block (kThreads, 1, 1), no
 // dynamic shared memory. The launch site picks `splits` so that the grid fills the device: many
-// for a small batch of long sequences, 1 when batch * kv_heads suffices. All splits of a sequence
-// but the last ones hold the same number of pages; the same count gives the same bits.
+// for a small batch of long sequences, 1 when batch * kv_heads suffices; two blocks per SM are a
+// good start. All splits of a sequence but the last ones hold the same number of pages; the same
+// count gives the same bits.
 //
 // How: memory-bound, so everything is laid out for full-width loads. Both products run transposed,
 // with up to 8 query heads as the n = 8 side of m16n8k16: S^T = K Q^T and O^T = V^T P^T. A warp
@@ -30,6 +31,7 @@
 // of the head dimension inside a product is free, so lane (g, t) takes 16 bytes of token g for K,
 // and 16 bytes of tokens 2t, 2t+1, 2t+8, 2t+9 for V. The next page's K travels during the softmax.
 
+#include "load_streaming.cuh"
 #include "mma_bf16.cuh"
 
 constexpr int kHeadDim = 128;
@@ -37,20 +39,12 @@ constexpr int kPageSize = 16;  // tokens per cache page: one MMA tile
 constexpr int kHeadTile = 8;   // query heads that one block serves
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kMinBlocks = 3;
+static_assert(kThreads == kHeadDim, "one thread per dim joins the warps");
+constexpr int kPad = 4;  // floats after a row of warp results
 constexpr float kLog2e = 1.44269504f;
 // The running maximum is raised only when a score passes it by this many powers of two: sums stay
 // far from overflow, and most pages need no rescaling.
 constexpr float kSlack = 8.0f;
-
-// 16 bytes that nobody reads again: kept out of L1.
-__device__ __forceinline__ uint4 load_streaming(const bf16* source) {
-  uint4 words;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];\n"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "l"(source));
-  return words;
-}
 
 // Transposes an 8x8 tile of 16-bit numbers across the warp.
 __device__ __forceinline__ unsigned transpose_8x8(unsigned packed) {
@@ -192,16 +186,76 @@ __device__ __forceinline__ void accumulate_page(State& state, const PageV& page,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocks)
+// What the warps of a block hand over when they are done.
+struct WarpParts {
+  float o[kWarps][kHeadTile][kHeadDim + kPad];
+  float max[kWarps][kHeadTile];
+  float sum[kWarps][kHeadTile];
+};
+
+__device__ __forceinline__ void store_part(WarpParts& parts, const State& state, int warp,
+                                           int lane) {
+  const int g = lane >> 2;
+  const int t = lane & 3;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int head = 2 * t + h;
+    float sum = state.sum[h];
+#pragma unroll
+    for (int step = 4; step < 32; step <<= 1) {
+      sum += __shfl_xor_sync(0xFFFFFFFFu, sum, step);
+    }
+    if (g == 0) {
+      parts.max[warp][head] = state.max[h];
+      parts.sum[warp][head] = sum;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      // Tiles 4 (i % 2) .. + 3 of dims half i / 2: four neighbouring dims.
+      const int tile = 4 * (i & 1);
+      const int value = 2 * (i >> 1) + h;
+      *reinterpret_cast<float4*>(&parts.o[warp][head][64 * (i >> 1) + 8 * g + tile]) =
+          make_float4(state.o[tile][value], state.o[tile + 1][value], state.o[tile + 2][value],
+                      state.o[tile + 3][value]);
+    }
+  }
+}
+
+// Dim threadIdx.x of one head over all warps, each scaled to the block's maximum; row `row` of the
+// partial results.
+__device__ __forceinline__ void join_parts(const WarpParts& parts, int head, size_t row,
+                                           float* partial_o, float* partial_max,
+                                           float* partial_sum) {
+  float top = -INFINITY;
+#pragma unroll
+  for (int i = 0; i < kWarps; ++i) {
+    top = fmaxf(top, parts.max[i][head]);
+  }
+  float sum = 0.0f;
+  float o = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kWarps; ++i) {
+    // A warp without a page has max = -inf and zero sums; where all have, top is -inf too.
+    const float factor = (top == -INFINITY) ? 1.0f : exp2_fast(parts.max[i][head] - top);
+    sum += factor * parts.sum[i][head];
+    o += factor * parts.o[i][head][threadIdx.x];
+  }
+  partial_o[row * kHeadDim + threadIdx.x] = o;
+  if (threadIdx.x == 0) {
+    partial_max[row] = top;
+    partial_sum[row] = sum;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 3)
     paged_decode_attn(const bf16* __restrict__ q, const bf16* __restrict__ k_cache,
                       const bf16* __restrict__ v_cache, const int* __restrict__ block_table,
                       const int* __restrict__ seq_lens, float* __restrict__ partial_o,
                       float* __restrict__ partial_max, float* __restrict__ partial_sum, int q_heads,
                       int kv_heads, int splits, int table_stride, float scale) {
-  // [warp][head][dim], 4 columns of pad: heads 2t of a store fall in different banks.
-  __shared__ __align__(16) float warp_o[kWarps][kHeadTile][kHeadDim + 4];
-  __shared__ float warp_max[kWarps][kHeadTile];  // [warp][head]
-  __shared__ float warp_sum[kWarps][kHeadTile];  // [warp][head]
+  // o: [warp][head][dim], padded so that the heads of one store fall in different banks; max and
+  // sum: [warp][head].
+  __shared__ __align__(16) WarpParts parts;
 
   const int lane = threadIdx.x & 31;
   const int warp = threadIdx.x >> 5;
@@ -275,52 +329,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocks)
     accumulate_page(state, values, scores);
   }
 
-  // Join the warps: statistics first, then each warp's rows scaled to the block's maximum.
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
-#pragma unroll
-    for (int step = 4; step < 32; step <<= 1) {
-      state.sum[h] += __shfl_xor_sync(0xFFFFFFFFu, state.sum[h], step);
-    }
-    if (g == 0) {
-      warp_max[warp][2 * t + h] = state.max[h];
-      warp_sum[warp][2 * t + h] = state.sum[h];
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float* const row = &warp_o[warp][2 * t + h][64 * half + 8 * g];  // 8 dims of row [head]
-#pragma unroll
-      for (int quad = 0; quad < 2; ++quad) {
-        *reinterpret_cast<float4*>(row + 4 * quad) =
-            make_float4(state.o[4 * quad][2 * half + h], state.o[4 * quad + 1][2 * half + h],
-                        state.o[4 * quad + 2][2 * half + h], state.o[4 * quad + 3][2 * half + h]);
-      }
-    }
-  }
+  store_part(parts, state, warp, lane);
   __syncthreads();
-
-  // One thread per dim, head by head.
-  const int dim = threadIdx.x;
   for (int head = 0; head < heads; ++head) {
-    float top = -INFINITY;
-#pragma unroll
-    for (int i = 0; i < kWarps; ++i) {
-      top = fmaxf(top, warp_max[i][head]);
-    }
-    float sum = 0.0f;
-    float o = 0.0f;
-#pragma unroll
-    for (int i = 0; i < kWarps; ++i) {
-      // A warp without a page has max = -inf and zero sums; where all have, top is -inf too.
-      const float factor = (top == -INFINITY) ? 1.0f : exp2_fast(warp_max[i][head] - top);
-      sum += factor * warp_sum[i][head];
-      o += factor * warp_o[i][head][dim];
-    }
     const size_t row = (static_cast<size_t>(batch) * q_heads + head0 + head) * splits + blockIdx.y;
-    partial_o[row * kHeadDim + dim] = o;
-    if (dim == 0) {
-      partial_max[row] = top;
-      partial_sum[row] = sum;
-    }
+    join_parts(parts, head, row, partial_o, partial_max, partial_sum);
   }
 }

@@ -22,21 +22,13 @@
 #include <cstdint>
 
 #include "bf16x8.cuh"
+#include "load_streaming.cuh"
 #include "reduce.cuh"
 
 constexpr int kThreads = 256;
 constexpr int kRows = kThreads / kWarpSize;  // rows of w, so outputs, per block
 constexpr int kChunk = 16;                   // weights of one 16-byte load
 constexpr int kDepth = 4;                    // chunks that a lane has in flight
-
-// 16 weights, read once: no place in L1.
-__device__ __forceinline__ uint4 load_weights(const int8_t* row, int chunk) {
-  uint4 words;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];\n"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "l"(row + kChunk * chunk));
-  return words;
-}
 
 // Byte kByte of `word`, a signed number plus 128, as fp32. The byte becomes the low mantissa bits
 // of 2^23, from which 2^23 + 128 is taken: exact, and cheaper than a conversion instruction.
@@ -75,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
 #pragma unroll
     for (int d = 0; d < kDepth; ++d) {
       // A chunk past the end reads the last one, and meets activations of zero.
-      weights[d] = load_weights(w_row, min(first + kWarpSize * d, chunks - 1));
+      weights[d] = load_streaming(w_row + kChunk * min(first + kWarpSize * d, chunks - 1));
     }
 #pragma unroll
     for (int d = 0; d < kDepth; ++d) {
