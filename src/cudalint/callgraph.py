@@ -8,7 +8,7 @@ on a launch path is `cudalint.launchpath`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,8 +19,7 @@ from cudalint.resolve import Resolver, is_host_definition
 from cudalint.syntax.model import Call, FileModel, Function, Launch
 
 if TYPE_CHECKING:
-    from cudalint.coldregions import ColdRegions
-    from cudalint.includes import Includes
+    from cudalint.project import Project
 
 LAUNCH_CALLS = frozenset(
     {
@@ -58,17 +57,13 @@ class LaunchSite(msgspec.Struct, frozen=True):
 class CallGraph:
     """Nodes in order of path and place; `calls` and `launches` by node, in file order."""
 
-    def __init__(
-        self,
-        models: Mapping[str, FileModel],
-        includes: Includes,
-        cold: ColdRegions,
-        launch_functions: Collection[str] = (),
-    ) -> None:
+    def __init__(self, project: Project, launch_functions: Collection[str] = ()) -> None:
+        models = project.models
         self._models = models
-        self._cold = cold
+        self._macros = project.header_macros
+        self._cold = project.cold_regions
         self._launch_functions = frozenset(launch_functions)
-        self._resolver = Resolver(models, includes)
+        self._resolver = Resolver(models, project.includes)
         self.nodes: list[Node] = []
         self._ids: dict[tuple[str, int], int] = {}
         for path in sorted(models):
@@ -80,6 +75,8 @@ class CallGraph:
         self.launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
         for path in sorted(models):
             self._read(path, models[path])
+        for sites in self.launches:
+            sites.sort(key=lambda site: site.span)
 
     def node_at(self, path: str, function: int) -> Node | None:
         """The node whose body holds the function with this index (a lambda's is its parent's)."""
@@ -88,12 +85,12 @@ class CallGraph:
         return None if node is None else self.nodes[node]
 
     def _read(self, path: str, model: FileModel) -> None:
-        for launch in model.launches:
+        for launch in (*model.launches, *self._macros.launches(model)):
             node = self._live_node(path, launch)
             if node is not None:
                 span = launch.use or launch.name_span
                 self.launches[node.id].append(LaunchSite(launch.kernel, span))
-        for call in model.calls:
+        for call in (*model.calls, *self._macros.calls(model)):
             node = self._live_node(path, call)
             if node is None:
                 continue
@@ -103,8 +100,6 @@ class CallGraph:
             for target_path, target in self._resolver.targets(path, node.function, call):
                 callee = self._ids[target_path, target.index]
                 self.calls[node.id].append(Edge(node.id, callee, place(call)))
-        for sites in self.launches:
-            sites.sort(key=lambda site: site.span)
 
     def _live_node(self, path: str, record: Call | Launch) -> Node | None:
         """The node that a record belongs to; None for device code, bodies of macros, cold code."""

@@ -82,13 +82,14 @@ def _inside(
     models: Mapping[str, FileModel],
     find: Callable[[FileModel], Iterator[Span]],
 ) -> bool:
-    path = record.span.path
-    if path not in ranges:
-        ranges[path] = _Ranges(find(models[path]))
-    found = ranges[path]
-    return found.cover(record.span.start) or (
-        record.use is not None and found.cover(record.use.start)
-    )
+    for span in (record.span, record.use):
+        if span is None:
+            continue
+        if span.path not in ranges:
+            ranges[span.path] = _Ranges(find(models[span.path]))
+        if ranges[span.path].cover(span.start):
+            return True
+    return False
 
 
 def _cold_spans(model: FileModel) -> Iterator[Span]:

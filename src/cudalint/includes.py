@@ -28,6 +28,7 @@ class Includes:
         self._trees = tuple(trees)
         self._folders: dict[str, tuple[str, ...]] | None = None
         self._by_name: dict[str, list[str]] | None = None
+        self._direct: dict[str, tuple[str, ...]] = {}
         self._closures: dict[str, tuple[str, ...]] = {}
         self._includers: dict[str, list[str]] | None = None
 
@@ -68,10 +69,16 @@ class Includes:
         pending = [path]
         while pending:
             current = pending.pop()
-            direct = [self.resolve(current, include) for include in self._models[current].includes]
-            fresh = [other for other in direct if other is not None and other not in found]
+            fresh = [other for other in self._includes_of(current) if other not in found]
             found.update(dict.fromkeys(fresh))
-            pending.extend(reversed(dict.fromkeys(fresh)))
+            pending.extend(reversed(fresh))
+
+    def _includes_of(self, path: str) -> tuple[str, ...]:
+        """The known files that `path` includes itself, each once."""
+        if path not in self._direct:
+            found = (self.resolve(path, include) for include in self._models[path].includes)
+            self._direct[path] = tuple(dict.fromkeys(f for f in found if f is not None))
+        return self._direct[path]
 
     def _search(self, path: str) -> tuple[str, ...]:
         if self._folders is None:

@@ -14,20 +14,30 @@ import msgspec
 
 from cudalint.callgraph import CallGraph, Edge, LaunchSite, Node
 from cudalint.coldness import Coldness
+from cudalint.finding import Span
+
+
+class Hop(msgspec.Struct, frozen=True):
+    """A call on a launch path: where it stands, and the name of the function it calls."""
+
+    span: Span
+    callee: str
 
 
 class Witness(msgspec.Struct, frozen=True):
-    """Why a function is on a launch path.
+    """Why a function is on a launch path, by the shortest way there is.
 
-    `root` is the function from which the launch is reached; `below` the calls
-    from the root to the function (none when it is the root itself); `down` the
-    calls from the root to the launcher; `launch` the launch. `launch` is None
-    for a function that is only marked hot, or called from such a one.
+    `root` is the name of the function from which the launch is reached, and
+    `root_span` the place of that name; `below` are the calls from the root to
+    the function (none when it is the root itself); `down` the calls from the
+    root to the launcher; `launch` the launch, None for a function that is only
+    marked hot, or called from such a one.
     """
 
-    root: Node
-    below: tuple[Edge, ...]
-    down: tuple[Edge, ...]
+    root: str
+    root_span: Span
+    below: tuple[Hop, ...]
+    down: tuple[Hop, ...]
     launch: LaunchSite | None
 
 
@@ -53,18 +63,27 @@ class LaunchPaths:
         """Why `node` is on a launch path, or None when it is on none."""
         if node.id not in self._up:
             return None
-        below: list[Edge] = []
+        below: list[Hop] = []
         at = node.id
         while (edge := self._up[at]) is not None:
-            below.append(edge)
+            below.append(self._hop(edge))
             at = edge.caller
-        root = self._graph.nodes[at]
-        down: list[Edge] = []
+        root = self._graph.nodes[at].function
+        down: list[Hop] = []
         while (edge := self._down[at]) is not None:
-            down.append(edge)
+            down.append(self._hop(edge))
             at = edge.callee
         sites = self._graph.launches[at]
-        return Witness(root, tuple(reversed(below)), tuple(down), sites[0] if sites else None)
+        return Witness(
+            root=root.name,
+            root_span=root.name_span,
+            below=tuple(reversed(below)),
+            down=tuple(down),
+            launch=sites[0] if sites else None,
+        )
+
+    def _hop(self, edge: Edge) -> Hop:
+        return Hop(edge.span, self._graph.nodes[edge.callee].function.name)
 
     def _find_roots(self) -> None:
         """Breadth first from the launchers to their callers."""

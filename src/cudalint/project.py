@@ -18,6 +18,7 @@ from cudalint.syntax.model import FileModel, Function
 if TYPE_CHECKING:
     from cudalint.callgraph import CallGraph
     from cudalint.coldregions import ColdRegions
+    from cudalint.headermacros import HeaderMacros
     from cudalint.launchpath import LaunchPaths
     from cudalint.tree.model import KernelTree
 
@@ -46,6 +47,13 @@ class Project:
         return Constants(self.models, self.includes)
 
     @cached_property
+    def header_macros(self) -> HeaderMacros:
+        """What files do through the macros of the headers that they include."""
+        from cudalint.headermacros import HeaderMacros
+
+        return HeaderMacros(self.models, self.includes)
+
+    @cached_property
     def cold_regions(self) -> ColdRegions:
         """The cold and lazy parts of functions."""
         from cudalint.coldregions import ColdRegions
@@ -57,8 +65,7 @@ class Project:
         """The host's call graph."""
         from cudalint.callgraph import CallGraph
 
-        functions = self.settings.launch_functions
-        return CallGraph(self.models, self.includes, self.cold_regions, functions)
+        return CallGraph(self, self.settings.launch_functions)
 
     @cached_property
     def launch_paths(self) -> LaunchPaths:

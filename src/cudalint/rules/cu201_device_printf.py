@@ -10,6 +10,7 @@ from cudalint.context import Context
 from cudalint.devicecode import enclosing, on_device
 from cudalint.expansion import Place, places
 from cudalint.finding import Finding, Fix, Level, Span
+from cudalint.headermacros import home
 from cudalint.project import Project
 from cudalint.rule import Example, FixSafety, NoOptions, ProjectRule
 from cudalint.statements import deletion
@@ -275,41 +276,14 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) { fmt::printf("
     )
 
     def check(self, project: Project, context: Context, options: NoOptions) -> Iterator[Finding]:
-        """Judge the calls and stream uses of each file that has device code."""
+        """Judge the calls and stream uses of the device code of all files."""
+        judge = _Judge(project)
+        for place in places(judge.calls(), judge.verdict, lambda call: True, alone=False):
+            yield self._call(place, project.models[place.record.span.path], context)
         for model in project.models.values():
-            yield from self._calls(model, project, context)
             for use in model.console:
-                if (
-                    use.via_macro == ""
-                    and _is_console(use, model)
-                    and on_device(model, use.function)
-                ):
+                if _is_console(use, model) and on_device(model, use.function):
                     yield self._stream(use, model, context)
-
-    def _calls(self, model: FileModel, project: Project, context: Context) -> Iterator[Finding]:
-        aliases = {m.name for m in model.macros if m.parameters is None and m.body in _NAMES}
-        calls = [call for call in model.calls if call.name in _NAMES or call.name in aliases]
-        own = {f.name for f in model.functions if f.name in _NAMES} if calls else set()
-        ours = [call for call in calls if not call.receiver and _is_plain(call, own)]
-        if not ours:
-            return
-        device = Conditions(model, default_build=False)
-
-        def judge(call: Call) -> str | None:
-            if not on_device(model, call.function) or device.leave_out(call.use or call.span):
-                return None
-            return _function_name(model, call.function)
-
-        reported = set()
-        for place in places(ours, judge, lambda call: True, alone=False):
-            reported.add(place.span)
-            yield self._call(place, model, context)
-        for call in ours:
-            if call.via_macro and call.use is None and call.name_span not in reported:
-                uses = tuple(_uses_elsewhere(call.via_macro, model.path, project))
-                if uses:
-                    name = _function_name(project.models[uses[0].path], _holder(uses[0], project))
-                    yield self._call(Place(call, name, call.name_span, uses), model, context)
 
     def _call(self, place: Place[Call, str], model: FileModel, context: Context) -> Finding:
         call = place.record
@@ -350,10 +324,44 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) { fmt::printf("
             "stream",
             use.span,
             use.name,
-            _function_name(model, use.function),
+            model.functions[enclosing(model, use.function)].name or "a lambda",
             fix=_fix(use.statement, use, model, context, safe=False),
             extents=(use.statement,),
         )
+
+
+class _Judge:
+    """Judges the calls that print or assert, in all files of a run."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._conditions: dict[str, Conditions] = {}
+
+    def calls(self) -> Iterator[Call]:
+        """The calls of the C library's functions, those in macros' bodies included."""
+        for model in self._project.models.values():
+            names = {m.name for m in model.macros if m.parameters is None and m.body in _NAMES}
+            names |= _NAMES
+            own = {f.name for f in model.functions if f.name in _NAMES}
+            for call in (*model.calls, *self._project.header_macros.calls(model)):
+                if call.name in names and not call.receiver and _is_plain(call, own):
+                    yield call
+
+    def verdict(self, call: Call) -> str | None:
+        """The name of the device code that makes the call, None where host code does."""
+        model = self._project.models[home(call)]
+        if not on_device(model, call.function):
+            return None
+        for span in (call.span, call.use):
+            if span is not None and self._of(span.path).leave_out(span):
+                return None
+        return model.functions[enclosing(model, call.function)].name or "a lambda"
+
+    def _of(self, path: str) -> Conditions:
+        if path not in self._conditions:
+            model = self._project.models[path]
+            self._conditions[path] = Conditions(model, default_build=False)
+        return self._conditions[path]
 
 
 def _is_plain(call: Call, own: set[str]) -> bool:
@@ -379,26 +387,6 @@ def _is_debug_macro(call: Call, model: FileModel) -> bool:
 
 def _around(macro: Macro, call: Call) -> bool:
     return macro.span.start <= call.span.start < macro.span.end
-
-
-def _uses_elsewhere(macro: str, path: str, project: Project) -> Iterator[Span]:
-    """The uses of a header's macro in the device code of the files that include it."""
-    for user in project.includes.includers(path):
-        model = project.models[user]
-        for call in model.calls:
-            if call.name == macro and not call.via_macro and on_device(model, call.function):
-                yield call.name_span
-
-
-def _holder(use: Span, project: Project) -> int:
-    """The innermost function around a use."""
-    calls = project.models[use.path].calls
-    return next(call.function for call in calls if call.name_span == use)
-
-
-def _function_name(model: FileModel, function: int) -> str:
-    """What to call the device code that the function with this index is, or is part of."""
-    return model.functions[enclosing(model, function)].name or "a lambda"
 
 
 def _fix(
