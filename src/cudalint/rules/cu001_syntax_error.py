@@ -9,6 +9,8 @@ from cudalint.finding import Finding, Level
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel
 
+_SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
+
 
 class SyntaxErrorRegion(FileRule):
     """A part of a kernel or launcher that is no CUDA C++.
@@ -40,6 +42,131 @@ class SyntaxErrorRegion(FileRule):
     messages = {
         "unreadable": "This is no CUDA C++ that can be read, so no rule looked at it; correct it.",
     }
+
+    INVALID = (
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o) { o[0] = (1.0f; }
+                                                         ~
+""",
+            message="This is no CUDA C++ that can be read, so no rule looked at it; correct it.",
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o) {
+  o[0] = 1.0f +;
+              ~
+  printf("still looked at");
+}
+""",
+        ),
+        Example(
+            code="""\
+void launch(float* o, cudaStream_t s) {
+  scale<<<1, 32, 0, s>>(o);
+       ~~~
+}
+""",
+        ),
+        Example(
+            code="""\
+__global__ void scale(float* o) { float x = o[0] o[1]; }
+                                                 ~
+""",
+        ),
+        Example(
+            code="""\
+#ifdef WIDE
+__global__ void scale(float* o) { @o[0] = 1.0f; }
+                                  ~
+#endif
+""",
+        ),
+        Example(
+            code="""\
+void launch(float* o, cudaStream_t s) { scale<<<1, 32, 0, s>>>(o)); }
+                                                                 ~
+""",
+        ),
+    )
+    VALID = (
+        Example(
+            code=_SPDX
+            + """\
+#define UNROLL _Pragma("unroll")
+extern "C" __global__ void __launch_bounds__(32) __attribute__((used)) scale(
+    float* __restrict__ o,
+#ifdef WITH_BIAS
+    const float* __restrict__ bias,
+#endif
+    int n) {
+  extern __shared__ __align__(16) unsigned char pool[];  // bytes [row][column]
+  UNROLL
+  for (int i = 0; i < 4; ++i)
+#pragma unroll 2
+    for (int j = 0; j < 4; ++j) o[i] = pool[j] + n;
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+struct Options { int n = 0; };
+template <typename T, typename U = decltype(T{} + 1)> __device__ U body(T x, Options o = {}) {
+  auto f = [=] __device__(int i) -> U { return x + i + o.n; };
+  return f(3);
+}
+extern "C" __global__ void __launch_bounds__(32) scale(float* o) { o[0] = body(o[1]); }
+template __device__ float body<float>(float, Options);
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+#ifdef __cplusplus
+extern "C" {
+#endif
+__global__ void __launch_bounds__(32) scale(float* o) {
+  asm volatile("bar.sync %0;" ::"r"(0) : "memory");
+  o[0] = __uint_as_float(0x3f800000u) + 1'000;
+}
+#ifdef __cplusplus
+}
+#endif
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+#define CHECK(x) \\
+  do { \\
+    if ((x) != cudaSuccess) return; \\
+  } while (0)
+template <int N> __global__ void __launch_bounds__(N) fill(float* o) { *o = N; }
+extern "C" void launch(float* o, cudaStream_t s) {
+  fill<(4 > 3) ? 32 : 64><<<dim3(1, 2), dim3(32), 0, s>>>(o);
+  CHECK(cudaGetLastError());
+  auto kernel = fill<64>;
+  kernel<<<1, 64, 0, s>>>(o);
+}
+""",
+        ),
+        Example(
+            path="notes.h",
+            code=_SPDX
+            + """\
+#if 0
+__global__ void half_written(float* o) { o[0] = ( }
+#endif
+// __global__ void old(float* o) { ( }
+const char* kText = "k<<<1, 2>>(o";
+""",
+        ),
+        Example(
+            path="host.cpp",
+            code=_SPDX + "int answer() { return 42; }\n[[nodiscard]] int other();\n",
+        ),
+    )
 
     def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Report each broken region that matters."""

@@ -68,9 +68,8 @@ class SyncInLaunchPath(ProjectRule):
         `torch::cuda::synchronize`.
 
     Sources
-        Metrale Engine, "CUDA Kernel Engineering": no `cudaDeviceSynchronize`
-        inside a kernel launch path. Llaminar, profiling guide: no stream or
-        device synchronization. The CUDA C++ Programming Guide, "Asynchronous
+        Metrale Engine, "CUDA Kernel Engineering", and Llaminar, profiling guide,
+        on synchronisation. The CUDA C++ Programming Guide, "Asynchronous
         Concurrent Execution".
     """
 
@@ -86,8 +85,7 @@ class SyncInLaunchPath(ProjectRule):
         "of '{2}'; order the work with streams and events.",
         "hot": "'{0}' waits for the GPU in '{1}', which is on a path marked hot; "
         "order the work with streams and events.",
-        "device": "'{0}' in device code, in '{1}', is gone from current toolkits; "
-        "split the kernel at this point.",
+        "device": "'{0}' in device code, in '{1}', is gone from sm_90 on; split the kernel there.",
     }
     options = SyncInLaunchPathOptions
 
@@ -100,7 +98,6 @@ void step(float* o, cudaStream_t s) {
   cudaStreamSynchronize(s);
   ~~~~~~~~~~~~~~~~~~~~~
 }
-void idle(cudaStream_t s) { cudaStreamSynchronize(s); }
 """,
             message="'cudaStreamSynchronize' waits for the GPU in 'step', which launches 'k';",
         ),
