@@ -50,6 +50,9 @@ def _finding(finding: Finding, lines: Headlines, paint: Paint) -> Iterator[str]:
         index = lines.index(span.path)
         mark, style = ("^", STYLES[finding.level]) if related is None else ("-", "blue")
         yield from excerpt(index, span.start, span.end, mark, style, gutter, paint)
+    for number, step in enumerate(finding.flow, 1):
+        place = lines.place(step.span.path, step.span.start)
+        yield f" {' ' * gutter} {paint('=', 'blue')} step {number}: {place}: {visible(step.label)}"
     if finding.fix is not None:
         kind = "fix" if finding.fix.safe else "unsafe fix"
         yield f" {' ' * gutter} {paint('=', 'blue')} {kind}: {visible(finding.fix.title)}"

@@ -12,6 +12,7 @@ import sarif_om as om
 import cudalint
 from cudalint.finding import Level
 from cudalint.rule import Rule
+from cudalint.rulepage import Page, anchor, markdown, read_page
 from cudalint.run import RuleInForce
 
 HOME = "https://github.com/cudalint/cudalint"
@@ -45,19 +46,19 @@ def driver(rules: Sequence[RuleInForce], notifications: Sequence[Any]) -> Any:
 
 def _descriptor(rule: type[Rule], level: Level) -> Any:
     """A rule's descriptor. Its default level is the one in force, for mergers drop equal ones."""
-    summary, sections = documentation(rule)
-    full = f"{summary} {sections.get('What it does', '')}".strip()
-    parts = [f"{heading}: {text}" for heading, text in sections.items()]
-    marked = [f"## {heading}\n\n{text}" for heading, text in sections.items()]
+    page = _page(rule)
+    full = f"{page.summary} {page.sections.get('What it does', '')}"
+    parts = [f"{heading}: {text}" for heading, text in page.sections.items()]
     return om.ReportingDescriptor(
         id=rule.code,
         name=pascal_case(rule.name),
-        short_description=om.MultiformatMessageString(text=_shortened(_one_line(summary))),
-        full_description=om.MultiformatMessageString(text=_shortened(_one_line(full))),
+        short_description=om.MultiformatMessageString(text=_shortened(page.summary)),
+        full_description=om.MultiformatMessageString(text=_shortened(full)),
         help=om.MultiformatMessageString(
-            text="\n\n".join((summary, *parts)), markdown="\n\n".join((summary, *marked))
+            text="\n\n".join((page.summary, *parts)),
+            markdown=markdown(rule, depth=2) if page.sections else None,
         ),
-        help_uri=f"{RULES_PAGE}#{rule.code.lower()}-{rule.name}",
+        help_uri=f"{RULES_PAGE}#{anchor(rule)}",
         message_strings={
             key: om.MultiformatMessageString(text=text) for key, text in rule.messages.items()
         },
@@ -70,21 +71,13 @@ def _descriptor(rule: type[Rule], level: Level) -> Any:
     )
 
 
-def documentation(rule: type[Rule]) -> tuple[str, dict[str, str]]:
-    """A rule's docstring: its summary, and its sections by heading."""
-    text = inspect.getdoc(rule) or rule.name
-    summary, _, rest = text.partition("\n\n")
-    sections: dict[str, list[str]] = {}
-    heading = ""
-    for line in rest.splitlines():
-        if line and not line[0].isspace():
-            heading = line.strip()
-            sections[heading] = []
-        elif heading:
-            sections[heading].append(line)
-    return summary, {
-        name: inspect.cleandoc("\n".join(["", *lines])) for name, lines in sections.items()
-    }
+def _page(rule: type[Rule]) -> Page:
+    """A rule's page; of a plugin's rule whose docstring has no such form, its summary."""
+    try:
+        return read_page(rule)
+    except ValueError:
+        summary, _, _ = (inspect.getdoc(rule) or "").partition("\n\n")
+        return Page(summary or f"{rule.code} {rule.name}.", {})
 
 
 def pascal_case(name: str) -> str:
@@ -92,12 +85,9 @@ def pascal_case(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("-"))
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _shortened(text: str) -> str:
-    """`text`, cut after a sentence so that no consumer cuts it elsewhere."""
+    """`text` on one line, cut after a sentence so that no consumer cuts it elsewhere."""
+    text = " ".join(text.split())
     if len(text) <= LONGEST:
         return text
     sentences = re.split(r"(?<=\.)\s+", text)

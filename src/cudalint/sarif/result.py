@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attr
 import sarif_om as om
 
-from cudalint.finding import Edit, Finding, Fix, Span
+from cudalint.finding import Edit, Finding, Fix, Related, Span
 from cudalint.rule import Rule, fill
 from cudalint.run import Suppressed
 from cudalint.sarif.fingerprint import KEY, FileFingerprints
@@ -66,13 +66,9 @@ class Results:
             message=om.Message(text=text, id=finding.message_id, arguments=arguments),
             locations=[om.Location(physical_location=self._physical(finding.span, around=True))],
             related_locations=[
-                om.Location(
-                    id=number,
-                    physical_location=self._physical(related.span),
-                    message=om.Message(text=_without_links(related.label)),
-                )
-                for number, related in enumerate(finding.related, 1)
+                self._labelled(related, number) for number, related in enumerate(finding.related, 1)
             ],
+            code_flows=self._code_flows(finding),
             partial_fingerprints=self._partial_fingerprints(finding),
             fixes=[] if finding.fix is None else [self._fix(finding.fix)],
             suppressions=self._suppressions(suppressed) if marked else None,
@@ -82,6 +78,21 @@ class Results:
     def location(self, span: Span) -> Any:
         """A location of something that is no finding."""
         return om.Location(physical_location=self._physical(span))
+
+    def _labelled(self, related: Related, number: int | None = None) -> Any:
+        """The location of a further place, with what it is."""
+        return om.Location(
+            id=-1 if number is None else number,
+            physical_location=self._physical(related.span),
+            message=om.Message(text=_without_links(related.label)),
+        )
+
+    def _code_flows(self, finding: Finding) -> list[Any]:
+        """The way to the fault, as the one thread of the one flow."""
+        if not finding.flow:
+            return []
+        steps = [om.ThreadFlowLocation(location=self._labelled(step)) for step in finding.flow]
+        return [om.CodeFlow(thread_flows=[om.ThreadFlow(locations=steps)])]
 
     def _physical(self, span: Span, *, around: bool = False) -> Any:
         regions = self._regions_of(span.path)

@@ -186,6 +186,7 @@ def _findings(draw: st.DrawFn, path: str, data: bytes) -> Finding:
         Related(draw(_spans(path, data)), draw(WORDS) or "here")
         for _ in range(draw(st.integers(0, 2)))
     ]
+    flow = [Related(draw(_spans(path, data)), "a step") for _ in range(draw(st.integers(0, 2)))]
     fix = None
     if draw(st.booleans()):
         edit = Edit(draw(_spans(path, data)), draw(WORDS))
@@ -199,6 +200,7 @@ def _findings(draw: st.DrawFn, path: str, data: bytes) -> Finding:
         related=related,
         confidence=draw(st.sampled_from(list(Confidence))),
         fix=fix,
+        flow=flow,
         **draw(st.sampled_from([{}, {"bytes": 4}, {"share": 0.5, "arch": "sm_121"}])),
     )
 
@@ -235,6 +237,9 @@ def results_with_regions(log: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
     for result in log["runs"][0]["results"]:
         places = [*result["locations"], *result.get("relatedLocations", [])]
         places += [s["location"] for s in result.get("suppressions", [])]
+        for flow in result.get("codeFlows", []):
+            for thread in flow["threadFlows"]:
+                places += [step["location"] for step in thread["locations"]]
         for place in places:
             physical = place["physicalLocation"]
             for key in ("region", "contextRegion"):

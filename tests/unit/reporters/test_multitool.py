@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from sample_runs import SampleHeader, SampleNote, SampleRecord, run_of, span_of
 
 from cudalint.finding import Edit, Fix, Level, Related, Span
+from cudalint.registry import all_rules
 from cudalint.reporters.sarif import sarif
-from cudalint.run import Notification, Run, Skip, Suppressed
+from cudalint.run import Notification, RuleInForce, Run, Skip, Suppressed
 
 PLACE = ".tools/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool"
 OFFLINE = {"SARIF2006.UrisShouldBeReachable.Options": {"RuleEnabled": "Disabled"}}
@@ -102,6 +104,7 @@ def sample(tmp_path: Path) -> Run:
             "[](int x) { é }",
             related=[Related(second, "and here"), Related(third, "and there")],
             fix=Fix("Name the stream", (edit,), safe=False),
+            flow=[Related(second, "launches 'k'"), Related(call_, "waits here")],
             bytes=48,
         ),
         SampleRecord.report("missing", second, "x", level=Level.WARNING),
@@ -137,6 +140,13 @@ def test_a_clean_log(multitool: Path, sample: Run, tmp_path: Path) -> None:
     log = tmp_path / "log.sarif"
     clean = run_of({"a.cu": b""}, root=sample.root)
     log.write_text(sarif(clean), encoding="utf-8")
+    assert opinion(multitool, log) == []
+
+
+def test_every_rule_is_described_well(multitool: Path, sample: Run, tmp_path: Path) -> None:
+    rules = tuple(RuleInForce(rule, rule.level) for rule in all_rules())
+    log = tmp_path / "log.sarif"
+    log.write_text(sarif(replace(sample, rules=rules, findings=(), suppressed=())), "utf-8")
     assert opinion(multitool, log) == []
 
 

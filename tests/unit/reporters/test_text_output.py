@@ -46,6 +46,10 @@ def findings() -> list[Finding]:
             "cudaEventRecord",
             related=[Related(span_of(path, SOURCE, "done", 0), "the event comes in here")],
             fix=Fix("Name the stream", (stream,), safe=False),
+            flow=[
+                Related(span_of(path, SOURCE, "void record"), "'record' starts"),
+                Related(first, "records"),
+            ],
         ),
         SampleRecord.report("missing", second, "cudaEventRecord", level=Level.WARNING),
         SampleNote.report("lazy", Span("k/gone\nnow.cu", 3, 9), "x", "\x1b[31my"),
