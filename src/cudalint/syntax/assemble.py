@@ -28,7 +28,7 @@ from cudalint.syntax.model import (
 )
 from cudalint.syntax.prepare import Prepared, Use
 from cudalint.syntax.raw import Range, Raw, RawFunction
-from cudalint.syntax.sweep import innermost
+from cudalint.syntax.sweep import innermost, nesting_order
 from cudalint.syntax.templates import Bodies, Body, BodyFunction
 
 MAX_USE_RECORDS = 20_000
@@ -64,9 +64,11 @@ class _Assembly:
         self.raw.functions = _without_variables(self.raw.functions)
         self.functions = self._functions()
         self.containers: list[Range] = [f.body or (f.span[1], f.span[1]) for f in raw.functions]
+        self.order = nesting_order(self.containers)
         self.calls: list[Call] = []
         self.launches: list[Launch] = []
         self.shared: list[SharedDeclaration] = []
+        self.macro_console: list[Identifier] = []
 
     def model(self) -> FileModel:
         """Everything, in file order."""
@@ -91,7 +93,9 @@ class _Assembly:
             constants=self._constants(),
             structs=self._structs(),
             branches=self._branches(order),
-            console=self._console(order),
+            console=tuple(
+                sorted([*self._console(order), *self._refer(self.macro_console, order)], key=_place)
+            ),
             flags=self._flags(order),
             statics=self._statics(),
             broken=self._broken(),
@@ -100,7 +104,7 @@ class _Assembly:
 
     def _homes(self, ranges: list[Range]) -> list[int]:
         """The innermost function body around each of the sorted `ranges`."""
-        return innermost(ranges, self.containers)
+        return innermost(ranges, self.containers, self.order)
 
     def _functions(self) -> list[Function]:
         raw = self.raw.functions
@@ -230,6 +234,10 @@ class _Assembly:
         ]
         self.shared += [
             msgspec.structs.replace(c, function=inside(c.function)) for c in body.shared
+        ]
+
+        self.macro_console += [
+            msgspec.structs.replace(c, function=inside(c.function)) for c in body.console
         ]
 
     def _macro_function(
@@ -436,5 +444,5 @@ def _without_variables(functions: list[RawFunction]) -> list[RawFunction]:
     ]
 
 
-def _place(record: Call | Launch | SharedDeclaration) -> tuple[Span, Span]:
+def _place(record: Call | Launch | SharedDeclaration | Identifier) -> tuple[Span, Span]:
     return record.span, record.use or record.span

@@ -14,26 +14,36 @@ from cudalint.syntax.brackets import close_of
 _WORDS = (
     rb"__global__|__device__|__host__|__shared__|__constant__|__managed__|__grid_constant__|"
     rb"__forceinline__|__noinline__|__inline_hint__|__inline__|__forceinline|__restrict__|"
-    rb"__restrict|__nv_pure__|CUDART_CB|CUDARTAPI|CUDAAPI|CUDA_CB|__stdcall|__cdecl|__extension__"
+    rb"__restrict|__nv_pure__|__stdcall|__cdecl|__extension__"
 )
 _CALLS = (
-    rb"__launch_bounds__|__align__|alignas|__attribute__|__declspec|__cluster_dims__|"
-    rb"__maxnreg__|__block_size__|__local_maxnreg__|_Pragma|__pragma|__builtin_align__"
+    rb"__launch_bounds__|__align__|__attribute__|__declspec|__cluster_dims__|__maxnreg__|"
+    rb"__block_size__|__local_maxnreg__|__pragma|__builtin_align__|_Pragma"
 )
-_ATTRIBUTE = re.compile(rb"\b(?:(" + _CALLS + rb")\s*\(|(?:" + _WORDS + rb")\b)")
+_OTHER_WORDS = rb"CUDART_CB|CUDARTAPI|CUDAAPI|CUDA_CB"
+# Each pattern begins with a literal, so that the search skips plain text at the
+# speed of C; what stands before it is looked at afterwards.
+_ATTRIBUTE = re.compile(
+    rb"_(?<!\w_)(?:(" + _CALLS.replace(b"|_", b"|")[1:] + rb")\s*\(|"
+    rb"(?:" + _WORDS.replace(b"|_", b"|")[1:] + rb")\b)"
+)
+_ALIGNAS = re.compile(rb"alignas(?<!\walignas)(\s*)\(")
+_CALLBACK = re.compile(rb"CUDA(?<!\wCUDA)(?:RT_CB|RTAPI|API|_CB)\b")
 _STANDARD = re.compile(rb"\[\[\s*[A-Za-z_][\w:,\s]*(?:\([^()\[\]]*\))?\s*\]\]")
 _EMPTY_DEFAULT = re.compile(rb"=(\s*)\{(\s*)\}")
-_TYPEID = re.compile(rb"\btypeid\s*\(([^()]*)\)")
-_TYPENAME = re.compile(rb"\btypename(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
+_TYPEID = re.compile(rb"typeid\s*\(([^()]*)\)")
+_TYPENAME = re.compile(rb"typename(?<!\wtypename)(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
 _SHOUTED_WORD = re.compile(
-    rb"\b[A-Z][A-Z0-9_]{3,}(?=[ \t]*\n|[ \t]+(?:for|while|do|void|static|inline|template|constexpr|"
-    rb"auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
+    rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{3,}(?=[ \t]*\n|[ \t]+(?:for|while|do|void|static|inline|"
+    rb"template|constexpr|auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
     rb"friend|using)\b)"
 )
-_GLOBAL = re.compile(rb"\b__global__\b")
+_GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _SPACE = re.compile(rb"\s*")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
-_ANY_ATTRIBUTE_WORD = re.compile(rb"\b(?:" + _WORDS + rb"|" + _CALLS + rb")\b")
+_ANY_ATTRIBUTE_WORD = re.compile(
+    rb"\b(?:" + _WORDS + rb"|" + _CALLS + rb"|" + _OTHER_WORDS + rb"|alignas)\b"
+)
 _KEPT = {b"void", b"static", b"inline", b"extern", b"constexpr", b"template", b"typename", b"auto"}
 _BLANK = bytes(10 if i == 10 else 32 for i in range(256))
 
@@ -53,14 +63,20 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
 
     Also an empty `{}` default, which the grammar takes for a body: it becomes 0.
     """
-    for match in _ATTRIBUTE.finditer(bare):
-        end = match.end()
-        if match.group(1):
-            close = close_of(bare, end - 1)
-            if close < 0:
-                continue
-            end = close + 1
-        blank(text, match.start(), end)
+    patterns = [_ATTRIBUTE]
+    if b"alignas" in bare:
+        patterns.append(_ALIGNAS)
+    if b"CUDA" in bare:
+        patterns.append(_CALLBACK)
+    for pattern in patterns:
+        for match in pattern.finditer(bare):
+            end = match.end()
+            if match.lastindex is not None:
+                close = close_of(bare, end - 1)
+                if close < 0:
+                    continue
+                end = close + 1
+            blank(text, match.start(), end)
     if b"[[" in bare:
         for match in _STANDARD.finditer(bare):
             blank(text, *match.span())

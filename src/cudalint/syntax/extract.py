@@ -25,7 +25,7 @@ _WRAPPERS = frozenset(
     )
 )
 _NOT_NAMES = frozenset((b"if", b"for", b"while", b"switch", b"return", b"else", b"do", b"catch"))
-_SHARED = re.compile(rb"\b__shared__\b")
+_SHARED = re.compile(rb"__shared__(?<!\w__shared__)\b")
 _EXITS = re.compile(
     rb"(?:\b(?:return|throw|goto|break|continue)\b[^;{}]*|"
     rb"\b(?:abort|exit|_exit|terminate)\s*\([^;{}]*\)\s*);[\s}]*$"

@@ -17,7 +17,7 @@ from cudalint.syntax.macros import Expander
 from cudalint.syntax.prepare import Text
 from cudalint.syntax.raw import Range, Raw, RawCall
 
-_GLOBAL = re.compile(rb"\b__global__\b")
+_GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _CHEVRON = re.compile(rb"<<<")
 _KERNEL_BEFORE = re.compile(rb"[A-Za-z_][\w:.]*(?:->\w+)*\s*$")
 Piece = tuple[Raw, Text]

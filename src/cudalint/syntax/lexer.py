@@ -57,10 +57,12 @@ class Directive(msgspec.Struct, frozen=True, gc=False):
 class Lexed(msgspec.Struct, frozen=True):
     """Where the comments, the insides of literals, and the directives are.
 
-    Comments inside directives are listed too; literals inside them are not.
+    Comments inside directives are listed too, in `comments` only; literals inside
+    directives are not.
     """
 
     comments: list[tuple[int, int]]
+    loose_comments: list[tuple[int, int]]
     literals: list[tuple[int, int]]
     directives: list[Directive]
 
@@ -68,6 +70,7 @@ class Lexed(msgspec.Struct, frozen=True):
 def lex(data: bytes) -> Lexed:
     """Scan `data` once."""
     comments: list[tuple[int, int]] = []
+    loose: list[tuple[int, int]] = []
     literals: list[tuple[int, int]] = []
     directives: list[Directive] = []
     at = 0
@@ -77,6 +80,7 @@ def lex(data: bytes) -> Lexed:
         start, at = match.span()
         if kind == "comment":
             comments.append((start, at))
+            loose.append((start, at))
         elif kind == "hash":
             if _starts_line(data, start, comments):
                 directive = _directive(data, start)
@@ -88,7 +92,7 @@ def lex(data: bytes) -> Lexed:
         elif kind is not None:
             closed = at - start > 1 and data[at - 1] == data[start]
             literals.append((start + 1, at - 1 if closed else at))
-    return Lexed(comments, literals, directives)
+    return Lexed(comments, loose, literals, directives)
 
 
 def splice(text: bytes) -> bytes:

@@ -18,7 +18,7 @@ from cudalint.syntax.lexer import Directive, lex
 from cudalint.syntax.macros import Definition, read_definitions
 
 _BOM = b"\xef\xbb\xbf"
-_SHOUTED_CALL = re.compile(rb"^[ \t]*([A-Z][A-Z0-9_]{2,})[ \t]*\(", re.MULTILINE)
+_SHOUTED_CALL = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}[ \t]*\(")
 _VOID = re.compile(rb"\bvoid\b")
 _WORD_BYTE = re.compile(rb"\w")
 
@@ -45,6 +45,7 @@ class Prepared(msgspec.Struct):
     code: bytes
     bare: bytes
     comments: list[tuple[int, int]]
+    loose_comments: list[tuple[int, int]]
     directives: list[Directive]
     groups: list[conditionals.Group]
     dead: list[tuple[int, int]]
@@ -87,8 +88,9 @@ def prepare(data: bytes) -> Prepared:
         data=data,
         code=code,
         bare=bytes(work),
-        comments=[c for c in lexed.comments if not _inside(c[0], dead)],
-        directives=[d for d in lexed.directives if not _inside(d.start, dead)],
+        comments=[c for c in lexed.comments if not _inside(c[0], dead)] if dead else lexed.comments,
+        loose_comments=[c for c in lexed.loose_comments if not dead or not _inside(c[0], dead)],
+        directives=[d for d in lexed.directives if not dead or not _inside(d.start, dead)],
         groups=groups,
         dead=dead,
         definitions=definitions,
@@ -111,6 +113,10 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
             code = _without(code, blanked)
             bare = bytearray(_without(bytes(bare), blanked))
         parse = bytearray(code)
+        for start, end in prepared.loose_comments:
+            # The grammar reads a comment faster than as many spaces.
+            if not blanked or not _inside(start, blanked):
+                parse[start:end] = prepared.data[start:end]
         for use in uses:
             if use.name in attribute_macros:
                 _mask_attribute_use(parse, use, attribute_macros[use.name])
@@ -192,7 +198,7 @@ def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:
 
 def _end_statements(bare: bytearray, parse: bytearray, uses: list[Use]) -> None:
     """Put a `;` after macro uses that stand as statements without one, in both texts."""
-    candidates = {(m.start(1), m.end() - 1): False for m in _SHOUTED_CALL.finditer(bare)}
+    candidates = {(m.start(), m.end() - 1): False for m in _SHOUTED_CALL.finditer(bare)}
     candidates |= {(use.start, use.open_at): True for use in uses if use.open_at >= 0}
     for (start, open_at), known in sorted(candidates.items()):
         before = bare[max(0, start - 400) : start].rstrip()

@@ -19,14 +19,20 @@ from cudalint.syntax.model import Comment, Constant, Include, Macro, normal
 _INCLUDE = re.compile(rb"\s*(?:<([^>\n]*)>|\"([^\"\n]*)\")")
 _STREAM = re.compile(
     rb"\b((?:cudaStream_t|CUstream|(?:\w+::)*CUDAStream|(?:\w+::)*cuda_stream_view|"
-    rb"(?:\w+::)*stream_ref))\b\s*(?:const\b\s*)?[&*]*\s*([A-Za-z_]\w*)(?=\s*[;,=({)\[:])"
+    rb"(?:\w+::)*stream_ref))\b\s*(?:const\b)?([&*\s]*[A-Za-z_]\w*\s*(?=[;,=({)\[:])(?:[^;{}]|\{[^{};]*\})*)"
 )
-_CONSTANT = re.compile(rb"\b(?:constexpr|const)\b[^;{}()=]*?\b([A-Za-z_]\w*)\s*(=|\{)")
+_STREAM_NAME = re.compile(rb"([&*\s]*)([A-Za-z_]\w*)\s*(\[)?")
+_CONSTANT = re.compile(
+    rb"const(?<!\wconst)(?:expr\b|\s+(?:static\s+|inline\s+)*(?:unsigned|signed|int|long|short|char|bool|auto|"
+    rb"(?:std\s*::\s*)?(?:s?size_t|u?int\d+_t))\b)[^;{}()=]*?\b([A-Za-z_]\w*)\s*(=|\{)"
+)
 _NAME = re.compile(rb"[*&\s]*[A-Za-z_]\w*")
-_FLAG = re.compile(
-    rb"\b(?:bool|auto)\s+(?:const\s+)?([A-Za-z_]\w*)\s*(?:=\s*([^;{]+)|\{([^;{}]*)\}\s*);"
+_FLAG_REST = rb"\s+(?:const\s+)?([A-Za-z_]\w*)\s*(?:=\s*([^;{]+)|\{([^;{}]*)\}\s*);"
+_FLAGS = (
+    re.compile(rb"bool(?<!\wbool)" + _FLAG_REST),
+    re.compile(rb"auto(?<!\wauto)" + _FLAG_REST),
 )
-_STATIC = re.compile(rb"\bstatic\b[^;(){}=]*(?:=|\{|\()")
+_STATIC = re.compile(rb"static(?<!\wstatic)\b[^;(){}=]*(?:=|\{|\()")
 _CONSOLE = re.compile(rb"(?<![\w.>])(?:(?:::\s*)?std\s*::\s*)?(?:cout|cerr|clog)\b(?!\s*\()")
 
 
@@ -87,14 +93,26 @@ def streams(bare: bytes) -> list[Found]:
     """Declarations of stream variables (parameters are matched as well)."""
     if b"tream" not in bare:
         return []
-    return [
-        Found(m.start(2), m.end(2), m.group(2).decode(), normal(m.group(1)))
-        for m in _STREAM.finditer(bare)
-    ]
+    found = []
+    for match in _STREAM.finditer(bare):
+        start, declarators = match.start(2), match.group(2)
+        for low, high in split_arguments(declarators):
+            name = _STREAM_NAME.match(declarators, low, high)
+            if name is None:
+                break
+            stars = "*" if name.group(3) or b"*" in name.group(1) else ""
+            at = start + name.start(2)
+            text = normal(match.group(1)) + stars
+            found.append(Found(at, at + len(name.group(2)), name.group(2).decode(), text))
+            if declarators.count(b")", 0, high) > declarators.count(
+                b"(", 0, high
+            ):  # a parameter: the next comma begins another
+                break
+    return found
 
 
 def constants(path: str, bare: bytes) -> list[Constant]:
-    """`constexpr` and `const` variables with an initialiser of at most 200 bytes."""
+    """`constexpr` and `const` integer variables with an initialiser of at most 200 bytes."""
     found = []
     for match in _CONSTANT.finditer(bare):
         end = bare.find(b";", match.end(), match.end() + 600)
@@ -114,10 +132,12 @@ def constants(path: str, bare: bytes) -> list[Constant]:
 
 def flags(bare: bytes) -> list[Found]:
     """`bool` and `auto` variables with an initialiser."""
-    return [
+    found = [
         Found(m.start(), m.end(), m.group(1).decode(), normal(m.group(2) or m.group(3) or b""))
-        for m in _FLAG.finditer(bare)
+        for pattern in _FLAGS
+        for m in pattern.finditer(bare)
     ]
+    return sorted(found, key=lambda f: f.start)
 
 
 def statics(bare: bytes) -> list[Found]:

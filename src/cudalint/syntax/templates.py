@@ -12,17 +12,28 @@ import re
 import msgspec
 
 from cudalint.finding import Span
-from cudalint.syntax import records
+from cudalint.syntax import records, scan
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.extract import extract
 from cudalint.syntax.heads import Head, read_head, read_parameters
 from cudalint.syntax.macros import Definition, Expander, argument_values, parseable, substitute
-from cudalint.syntax.model import Argument, Call, Launch, Parameter, SharedDeclaration, normal
+from cudalint.syntax.model import (
+    Argument,
+    Call,
+    Identifier,
+    Launch,
+    Parameter,
+    SharedDeclaration,
+    normal,
+)
 from cudalint.syntax.prepare import Text, Use, find_uses, is_attribute_macro
-from cudalint.syntax.raw import RawFunction
+from cudalint.syntax.raw import Range, RawFunction
+from cudalint.syntax.sweep import innermost
 
-_CODE = re.compile(rb"__global__|__device__|__shared__|<<<|\basm\b|([A-Za-z_]\w*)\s*\(")
+_CODE = re.compile(
+    rb"__global__|__device__|__shared__|<<<|\basm\b|\b(?:cout|cerr|clog)\b|([A-Za-z_]\w*)\s*\("
+)
 _NO_CALLS = frozenset(b"if for while switch return sizeof defined alignof decltype".split())
 MAX_RECORDS = 5000
 MAX_NESTING = 6
@@ -50,12 +61,16 @@ class Body(msgspec.Struct):
     calls: list[Call] = []
     launches: list[Launch] = []
     shared: list[SharedDeclaration] = []
+    console: list[Identifier] = []
     defines: bool = False
 
     @property
     def size(self) -> int:
         """How many records a use adds."""
-        return len(self.functions) + len(self.calls) + len(self.launches) + len(self.shared)
+        return sum(
+            len(records)
+            for records in (self.functions, self.calls, self.launches, self.shared, self.console)
+        )
 
 
 def holds_code(definition: Definition) -> bool:
@@ -91,6 +106,7 @@ class Bodies:
                 list(own.calls),
                 list(own.launches),
                 list(own.shared),
+                list(own.console),
                 own.defines,
             )
             if depth > 0:
@@ -124,6 +140,14 @@ def _put_in(
         into.calls.append(_call_at(call, values, use, shift))
     for launch in body.launches:
         into.launches.append(_launch_at(launch, values, use, shift))
+    for identifier in body.console:
+        into.console.append(
+            msgspec.structs.replace(
+                identifier,
+                function=identifier.function + shift if identifier.function >= 0 else -1,
+                use=use,
+            )
+        )
     for shared in body.shared:
         into.shared.append(
             msgspec.structs.replace(
@@ -257,6 +281,7 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
         else:
             launch = records.launch_record(path, written, call, home, macro)
             found.launches.append(_shift_launch(launch, base))
+    found.console = _console(path, written, base, raw.statements, bodies, macro)
     for shared in raw.shared:
         home = next(
             (i for i, (s, e) in enumerate(bodies) if s <= shared.span[0] and shared.span[1] <= e),
@@ -269,6 +294,33 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
                 span=_moved(record_.span, base),
                 name_span=_moved(record_.name_span, base),
                 statement=_moved(record_.statement, base),
+            )
+        )
+    return found
+
+
+def _console(
+    path: str,
+    written: bytes,
+    base: int,
+    statements: list[Range],
+    bodies: list[Range],
+    macro: str,
+) -> list[Identifier]:
+    uses = scan.console(written)
+    ranges = [(use.start, use.end) for use in uses]
+    found = []
+    homes = innermost(ranges, bodies)
+    for use, home, statement in zip(uses, homes, innermost(ranges, statements), strict=True):
+        low, high = statements[statement] if statement >= 0 else (use.start, use.end)
+        found.append(
+            Identifier(
+                Span(path, base + use.start, base + use.end),
+                Span(path, base + low, base + high),
+                use.name,
+                home,
+                low == use.start and written[high - 1 : high] == b";",
+                macro,
             )
         )
     return found
