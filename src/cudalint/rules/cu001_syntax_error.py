@@ -9,6 +9,9 @@ from cudalint.finding import Finding, Level
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel
 
+_LONGEST = 40
+"""The most characters of a region that the message quotes."""
+
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 
 
@@ -40,7 +43,7 @@ class SyntaxErrorRegion(FileRule):
     name = "syntax-error"
     level = Level.WARNING
     messages = {
-        "unreadable": "This is no CUDA C++ that can be read, so no rule looked at it; correct it.",
+        "unreadable": "'{0}' can't be read as CUDA C++, so no rule looked at it; correct it.",
     }
 
     INVALID = (
@@ -49,7 +52,7 @@ class SyntaxErrorRegion(FileRule):
 extern "C" __global__ void scale(float* o) { o[0] = (1.0f; }
                                                          ~
 """,
-            message="This is no CUDA C++ that can be read, so no rule looked at it; correct it.",
+            message="can't be read as CUDA C++, so no rule looked at it; correct it.",
         ),
         Example(
             code="""\
@@ -172,4 +175,10 @@ const char* kText = "k<<<1, 2>>(o";
         """Report each broken region that matters."""
         for region in file.broken:
             if region.matters:
-                yield self.report("unreadable", region.span)
+                yield self.report("unreadable", region.span, _beginning(context.text(region.span)))
+
+
+def _beginning(text: str) -> str:
+    """The first line of a region, or as much of it as a message holds."""
+    first = text.strip().partition("\n")[0].rstrip()
+    return first if len(first) <= _LONGEST else f"{first[:_LONGEST]}…"

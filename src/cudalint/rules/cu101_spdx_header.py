@@ -63,8 +63,8 @@ class SpdxHeader(FileRule):
         "license": "The file's licence is '{0}', the project's is '{1}'; make line 1 say so.",
         "block": "The licence line is a block comment; make line 1 '{0}'.",
         "spelling": "The licence line is spelt '{0}'; make line 1 '{1}'.",
-        "bom": "A byte order mark stands before the licence line; take it away.",
-        "blank": "Blank lines stand before the licence line; take them away.",
+        "bom": "A byte order mark stands before the licence line; begin with '{0}'.",
+        "blank": "Blank lines stand before the licence line; begin with '{0}'.",
     }
 
     INVALID = (
@@ -145,7 +145,7 @@ class SpdxHeader(FileRule):
         top = _Top(file.path, data, f"// SPDX-License-Identifier: {context.settings.license}")
         if top.first == top.wanted:
             if top.text_at:
-                yield self.report("bom", top.span, fix=top.cut(0, top.text_at))
+                yield self.report("bom", top.span, top.wanted, fix=top.cut(0, top.text_at))
             return
         header = find_header(file, data)
         if header is None:
@@ -171,9 +171,9 @@ class SpdxHeader(FileRule):
         elif header.text != top.wanted and not equivalent:
             yield self.report("spelling", span, header.text, top.wanted, fix=fix)
         elif top.before(header):
-            yield self.report("blank", top.span, fix=top.cut(0, header.span.start))
+            yield self.report("blank", top.span, top.wanted, fix=top.cut(0, header.span.start))
         elif top.text_at:
-            yield self.report("bom", top.span, fix=top.cut(0, top.text_at))
+            yield self.report("bom", top.span, top.wanted, fix=top.cut(0, top.text_at))
 
 
 class _Top:

@@ -74,7 +74,7 @@ class BannedInclude(FileRule):
     name = "banned-include"
     level = Level.ERROR
     fix = FixSafety.SAFE
-    messages = {"banned": "A kernel source has no use for '<{0}>'; delete the include."}
+    messages = {"banned": "A kernel source has no use for '{0}'; delete the include."}
     options = BannedIncludeOptions
 
     INVALID = (
@@ -176,7 +176,7 @@ const char* kText = "#include <cstdio>";
             brings = _BRINGS.get(include.path)
             unused = brings is not None and not re.search(rf"\b(?:{brings})\b".encode(), code)
             fix = _deletion(include, data) if unused else None
-            yield self.report("banned", include.span, include.path, fix=fix)
+            yield self.report("banned", include.span, f"<{include.path}>", fix=fix)
 
 
 def _is_system(include: Include, file: FileModel, context: Context) -> bool:

@@ -67,18 +67,18 @@ class InvalidManifest(TreeRule):
     messages = {
         "syntax": "This is no TOML: '{0}'.",
         "wrong-type": "'{0}' must be '{1}', but this is '{2}'.",
-        "misplaced-key": "'{0}' does nothing here; it belongs in '[{1}]'.",
-        "misplaced-key-near": "'{0}' does nothing here (did you mean '{1}' in '[{2}]'?).",
-        "unknown-table": "'[{0}]' is no table of a KERNEL.toml and does nothing.",
-        "unknown-table-near": "'[{0}]' does nothing (did you mean '[{1}]'?).",
+        "misplaced-key": "'{0}' does nothing here; it belongs in '{1}'.",
+        "misplaced-key-near": "'{0}' does nothing here (did you mean '{1}' in '{2}'?).",
+        "unknown-table": "'{0}' is no table of a KERNEL.toml and does nothing.",
+        "unknown-table-near": "'{0}' does nothing (did you mean '{1}'?).",
         "unknown-key": "'{0}' is no key of a KERNEL.toml and does nothing.",
-        "unknown-key-in": "'{0}' is no key of '[{1}]' and does nothing.",
-        "unknown-key-near": "'{0}' is no key of '[{1}]' and does nothing (did you mean '{2}'?).",
+        "unknown-key-in": "'{0}' is no key of '{1}' and does nothing.",
+        "unknown-key-near": "'{0}' is no key of '{1}' and does nothing (did you mean '{2}'?).",
         "unquoted-file-name": "TOML reads this key with a dot as a table; quote it: '{0}'.",
         "flag-not-allowed": "The nvcc flag '{0}' is not on the allow-list and is not passed on.",
         "flag-value-not-allowed": "The nvcc flag '{0}' has a value that is not allowed there.",
         "include-not-in-tree": "The folder of '{0}' is no plain folder inside the kernel tree.",
-        "flag-overridden": "'{0}' has no effect: '{1}' has an unguarded '#define {2}'.",
+        "flag-overridden": "'{0}' has no effect: '{1}' has an unguarded '{2}'.",
         "use-outside": "'{0}' leaves the kernel tree; 'use' takes files below its root.",
         "use-link": "'{0}' leads through a symbolic link; 'use' takes regular files.",
         "use-absent": "'{0}' is not there; 'use' is relative to the hardware folder.",
@@ -258,7 +258,7 @@ anything = [1, "two"]
             for clash in macro_clashes(target, context.models, context.sources):
                 if clash.flag.span not in overridden:
                     overridden.add(clash.flag.span)
-                    path, name = clash.macro.span.path, clash.macro.name
+                    path, name = clash.macro.span.path, f"#define {clash.macro.name}"
                     flag = " ".join(clash.flag.value)
                     related = (Related(clash.macro.name_span, "defined here"),)
                     place = clash.flag.span

@@ -133,19 +133,19 @@ class _Reader:
         """A key at top level that means nothing there."""
         owner = _OWNERS.get(key)
         if owner is not None:
-            self._fault(item, "misplaced-key", key, owner)
+            self._fault(item, "misplaced-key", key, f"[{owner}]")
             return
         table = closest(key, tuple(_KEYS)) if item.table is not None else None
         if table is not None:
-            self._fault(item, "unknown-table-near", key, table)
+            self._fault(item, "unknown-table-near", f"[{key}]", f"[{table}]")
             if table == "shadow":
                 self._unjudged.update(item.table or ())
             return
         near = closest(key, tuple(_OWNERS))
         if near is not None and item.table is None:
-            self._fault(item, "misplaced-key-near", key, near, _OWNERS[near])
+            self._fault(item, "misplaced-key-near", key, near, f"[{_OWNERS[near]}]")
         elif item.table is not None:
-            self._fault(item, "unknown-table", key)
+            self._fault(item, "unknown-table", f"[{key}]")
         else:
             self._fault(item, "unknown-key", key)
 
@@ -158,11 +158,11 @@ class _Reader:
             if key == wanted:
                 found = item
             elif owner is not None:
-                self._fault(item, "misplaced-key", key, owner)
+                self._fault(item, "misplaced-key", key, f"[{owner}]")
             elif (near := closest(key, tuple(_OWNERS))) == wanted:
-                self._fault(item, "unknown-key-near", key, name, near)
+                self._fault(item, "unknown-key-near", key, f"[{name}]", near)
             else:
-                self._fault(item, "unknown-key-in", key, name)
+                self._fault(item, "unknown-key-in", key, f"[{name}]")
         return found
 
     def _fault(self, item: Item, kind: str, *arguments: str) -> None:
