@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -93,21 +94,24 @@ def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | st
     chunks = list(_chunks(pieces))
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context = multiprocessing.get_context(method)
-    workers = min(jobs, len(chunks))
-    with ProcessPoolExecutor(workers, context, _ignore_interrupts) as pool:
-        try:
+    pool = ProcessPoolExecutor(min(jobs, len(chunks)), context)
+    try:
+        with _without_interrupts():
             results = [pool.submit(_extract_chunk, chunk) for chunk in chunks]
-            for chunk, result in zip(chunks, results, strict=True):
-                try:
-                    encoded = result.result()
-                except BrokenProcessPool:
-                    encoded = [_worker_died() for _ in chunk]
-                yield from map(decode, encoded)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.kill()
-            raise
+        for chunk, result in zip(chunks, results, strict=True):
+            try:
+                encoded = result.result()
+            except BrokenProcessPool:
+                encoded = [_worker_died() for _ in chunk]
+            yield from map(decode, encoded)
+    except BaseException:
+        # Not `with`: leaving that waits for the workers, which is not "at once".
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.kill()
+            child.join()
+        raise
+    pool.shutdown()
 
 
 def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes]:
@@ -119,11 +123,20 @@ def _worker_died() -> bytes:
     return msgspec.msgpack.encode("the process that read this file, or one beside it, died\n")
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches the whole process group; the parent ends its workers itself."""
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back, for good in the processes that are started meanwhile.
+
+    It reaches every process of the group, and the parent ends its workers
+    itself. In the parent it would be lost if it came in the middle of a fork.
+    """
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _chunks(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
