@@ -104,11 +104,14 @@ def streams(bare: bytes) -> list[Found]:
             at = start + name.start(2)
             text = normal(match.group(1)) + stars
             found.append(Found(at, at + len(name.group(2)), name.group(2).decode(), text))
-            if declarators.count(b")", 0, high) > declarators.count(
-                b"(", 0, high
-            ):  # a parameter: the next comma begins another
+            after = declarators[name.end() : high].lstrip()[:1]
+            if after in (b":", b")") or _closes_more(declarators[:high]):
                 break
     return found
+
+
+def _closes_more(text: bytes) -> bool:
+    return text.count(b")") > text.count(b"(")
 
 
 def constants(path: str, bare: bytes) -> list[Constant]:
