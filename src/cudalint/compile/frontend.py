@@ -71,10 +71,11 @@ def read_complaints(text: str) -> tuple[Complaint, ...]:
 def _complaints(lines: list[str]) -> Iterator[Complaint]:
     at = 0
     while at < len(lines):
-        line = _CONTROL.sub("", lines[at])
+        line = lines[at]
         at += 1
-        if line.startswith("ptxas "):
+        if ": " not in line or line.startswith("ptxas "):
             continue
+        line = _CONTROL.sub("", line)
         if match := _EDG.match(line) or _EDG_NOWHERE.match(line):
             end = _block_end(lines, at)
             complaint = _from_edg(match, lines[at:end])

@@ -52,13 +52,14 @@ class Leavings:
         self._toolchain = toolchain
         self._command = command
         self._outcome = outcome
+        self._words = "" if outcome.how == "output" else outcome.output
         self._timeout = timeout
         self._disassemble = disassemble
 
     def compilation(self) -> Compilation:
         """All of it, put together."""
         request = self._request
-        ptxas = read_ptxas(self._outcome.output, request.arch or "")
+        ptxas = read_ptxas(self._words, request.arch or "")
         diagnostics = self._diagnostics(ptxas)
         functions = self._functions(ptxas)
         arch = request.arch or (functions[0].arch if functions else "")
@@ -111,7 +112,7 @@ class Leavings:
     def _diagnostics(self, ptxas: PtxasOutput) -> tuple[Diagnostic, ...]:
         """Each once, in the order in which the tools spoke: front end, then ptxas."""
         placer = Placer(self._root)
-        found = [placer.complaint(c) for c in read_complaints(self._outcome.output)]
+        found = [placer.complaint(c) for c in read_complaints(self._words)]
         if ptxas.diagnostics:
             lines = LineTable(self._ptx)
             found += [placer.ptxas(diagnostic, lines) for diagnostic in ptxas.diagnostics]

@@ -102,6 +102,8 @@ class _Reader:
         self.diagnostics: list[Diagnostic] = []
 
     def read(self, line: str) -> None:
+        if "ptxas " not in line and "bytes stack frame" not in line:
+            return
         if match := _ENTRY.search(line):
             self.arch = match.group(2)
             self.current = self.figures(match.group(1), entry=True)

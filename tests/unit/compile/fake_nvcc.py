@@ -18,8 +18,9 @@ ptxas info    : Used 10 registers, used 0 barriers
 class FakeNvcc:
     """Writes the script to `folder`/nvcc. `calls` is what it was called with, one text each.
 
-    A compile prints `says`, writes a cubin and a dependency file of the source
-    and `reads`, and then runs `ending`, a line of shell.
+    A compile prints `says` (with the arch for each @ARCH@), writes a cubin and a
+    dependency file of the source and `reads`, and then runs `ending`, a line of
+    shell.
     """
 
     def __init__(
@@ -40,10 +41,10 @@ esac
 echo "$*" >> {self._log}
 for source; do :; done
 while [ $# -gt 1 ]; do
-  case "$1" in -o) output=$2;; -MF) listing=$2;; esac
+  case "$1" in -o) output=$2;; -MF) listing=$2;; -arch=*) arch=${{1#-arch=}};; esac
   shift
 done
-cat {folder}/says
+sed "s/@ARCH@/$arch/g" {folder}/says
 echo "$output : $source $(cat {folder}/reads)" > "$listing"
 : > "$output"
 {ending}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudalint.compile.model import FunctionResources
@@ -138,6 +138,7 @@ def test_a_function_whose_frame_is_never_told_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", SHAPES)
+@settings(max_examples=20)
 @given(noise=st.lists(st.text(alphabet=st.characters(exclude_characters="\n"), max_size=40)))
 def test_lines_of_others_between_change_nothing(name: str, noise: list[str]) -> None:
     text = read(name)

@@ -1,0 +1,354 @@
+"""The rules CU5 over the words of a stand-in for nvcc: what is reported, where, and how often."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fake_nvcc import FakeNvcc
+
+from conftest import lint, write_files
+from cudalint.finding import Finding
+from cudalint.run import Run
+
+ARCHS = ("sm_90", "sm_121")
+
+
+def words(symbol: str, stack: int, stores: int, loads: int, registers: int = 40) -> str:
+    """What ptxas says of one entry on whichever arch is asked for."""
+    return (
+        f"ptxas info    : Compiling entry function '{symbol}' for '@ARCH@'\n"
+        f"ptxas info    : Function properties for {symbol}\n"
+        f"    {stack} bytes stack frame, {stores} bytes spill stores, {loads} bytes spill loads\n"
+        f"ptxas info    : Used {registers} registers, used 0 barriers\n"
+    )
+
+
+class Case:
+    """A project, and what nvcc says when it compiles any file of it."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.root = folder / "project"
+        self.folder = folder
+        self.patch = patch
+
+    def run(
+        self,
+        files: dict[str, str],
+        says: str,
+        settings: str = "",
+        *paths: str,
+        ending: str = ":",
+        archs: tuple[str, ...] = ("sm_121",),
+        reads: tuple[str, ...] = (),
+    ) -> Run:
+        listed = ", ".join(f'"{arch}"' for arch in archs)
+        write_files(self.root, {"cudalint.toml": f"targets = [{listed}]\n{settings}", **files})
+        read = tuple(self.root / path for path in reads)
+        nvcc = FakeNvcc(self.folder / "bin", says.replace("@ROOT@", str(self.root)), read, ending)
+        FakeHost(self.folder / "bin")
+        self.patch.setenv("PATH", f"{nvcc.path.parent}:/usr/bin:/bin")
+        return lint(self.root, *paths, select=("CU5",), compile="always")
+
+
+class FakeHost:
+    """A host compiler that is there, and is never asked."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "gcc").write_text("#!/bin/sh\nexit 1\n")
+        (folder / "gcc").chmod(0o755)
+
+
+@pytest.fixture
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    return Case(tmp_path, monkeypatch)
+
+
+def shown(run: Run) -> list[tuple[str, str, str]]:
+    """Code, marked text (with its path) and message of each finding."""
+    return [(f.code, marked(run, f), f.message) for f in run.findings]
+
+
+def marked(run: Run, finding: Finding) -> str:
+    span = finding.span
+    return f"{span.path}: {run.sources[span.path].data[span.start : span.end].decode()}"
+
+
+K = 'extern "C" __global__ void k(float* y) { y[0] = 1; }\n'
+
+
+def test_a_spill_is_told_with_both_numbers_once_for_all_archs(case: Case) -> None:
+    run = case.run({"a.cu": K}, words("k", 8, 4, 12), archs=ARCHS)
+    assert shown(run) == [
+        (
+            "CU501",
+            "a.cu: k",
+            "Kernel 'k' spills registers on 'sm_90, sm_121':"
+            " at worst '4' bytes of stores, '12' bytes of loads, on 'sm_90'.",
+        )
+    ]
+    properties = run.findings[0].properties
+    assert (properties["stores"], properties["loads"]) == (4, 12)
+
+
+def test_loads_alone_are_a_spill_too(case: Case) -> None:
+    run = case.run({"a.cu": K}, words("k", 8, 0, 12))
+    assert [f.code for f in run.findings] == ["CU501"]
+
+
+def test_an_overload_is_found_by_its_parameters(case: Case) -> None:
+    text = "__global__ void k(int* y) {}\nnamespace m { __global__ void k(int* y, int n) {} }\n"
+    for symbol, line in (("_Z1kPi", 1), ("_ZN1m1kEPii", 2)):
+        run = case.run({"a.cu": text}, words(symbol, 8, 4, 4))
+        (finding,) = run.findings
+        assert text[: finding.span.start].count("\n") + 1 == line
+
+
+def test_a_kernel_of_the_anonymous_namespace_and_one_that_no_model_has(case: Case) -> None:
+    text = "namespace {\n__global__ void k(int* y) {}\n}\n"
+    symbol = "_ZN37_GLOBAL__N__e4275154_5_w2_cu__Z3bigPi1kEPi"
+    run = case.run({"a.cu": text}, words(symbol, 8, 4, 4) + words("unknown", 8, 4, 4))
+    assert [marked(run, f) for f in run.findings] == ["a.cu: ", "a.cu: k"]
+    assert "'unknown' spills" in run.findings[0].message
+
+
+def test_instances_are_one_finding_that_names_the_worst(case: Case) -> None:
+    text = "template <int N> __global__ void k(int* y) {}\n"
+    says = words("_Z1kILi2EEvPi", 0, 0, 0)
+    says += words("_Z1kILi4EEvPi", 8, 4, 4) + words("_Z1kILi8EEvPi", 8, 8, 16)
+    run = case.run({"a.cu": text}, says)
+    assert shown(run) == [
+        (
+            "CU501",
+            "a.cu: k",
+            "Kernel 'k' spills registers on 'sm_121' in '2 of 3' instances:"
+            " at worst '8' bytes of stores, '16' bytes of loads, in 'k<8>' on 'sm_121'.",
+        )
+    ]
+
+
+def test_a_function_that_was_not_inlined_is_a_note(case: Case) -> None:
+    text = "__device__ __noinline__ int f(int n) { return n; }\n" + K
+    says = words("k", 0, 0, 0) + (
+        "ptxas info    : Function properties for _Z1fi\n"
+        "    24 bytes stack frame, 20 bytes spill stores, 20 bytes spill loads\n"
+    )
+    run = case.run({"a.cu": text}, says)
+    (finding,) = run.findings
+    assert (finding.code, finding.level.value, marked(run, finding)) == ("CU501", "note", "a.cu: f")
+    assert run.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "codes"),
+    [
+        ("", ["CU501"]),
+        ("[rules.CU501]\nbudget = 11\n", ["CU501"]),
+        ("[rules.CU501]\nbudget = 12\n", []),
+        ('[rules.register-spill]\nper-kernel = { "k" = 12 }\n', []),
+        ('[rules.CU501]\nbudget = 99\nper-kernel = { "[a-k]" = 0, "*" = 99 }\n', ["CU501"]),
+    ],
+)
+def test_budgets_of_spills(case: Case, settings: str, codes: list[str]) -> None:
+    run = case.run({"a.cu": K}, words("k", 8, 4, 12), settings)
+    assert [f.code for f in run.findings] == codes
+
+
+def test_a_kernel_in_a_header_of_the_run_is_marked_there(case: Case) -> None:
+    files = {"a.cu": '#include "k.cuh"\n', "k.cuh": "#pragma once\n" + K}
+    run = case.run(files, words("k", 8, 4, 4), reads=("k.cuh",))
+    assert [marked(run, f) for f in run.findings] == ["k.cuh: k"]
+
+
+def test_a_kernel_in_a_file_that_is_not_shown_is_marked_at_the_include(case: Case) -> None:
+    """A wrapper leaf is linted alone: its own finding must not vanish into the common file."""
+    files = {
+        "kernels/hw/common/k.cu": K,
+        "kernels/hw/common/other.cu": "",
+        "kernels/hw/m/q/k.cu": '#define HDIM 64\n#include "../../common/k.cu"\n',
+        "kernels/hw/HARDWARE.toml": '[hardware]\narch = "sm_121"\n',
+    }
+    run = case.run(
+        files,
+        words("k", 8, 4, 4),
+        "",
+        "kernels/hw/m/q/k.cu",
+        reads=("kernels/hw/common/k.cu",),
+    )
+    spills = [f for f in run.findings if f.code == "CU501"]
+    assert [marked(run, f) for f in spills] == ['kernels/hw/m/q/k.cu: #include "../../common/k.cu"']
+
+
+def test_a_suppression_counts_on_every_line_of_the_head(case: Case) -> None:
+    head = 'extern "C" __global__  // NOLINT(CU501): 4 bytes, measured\nvoid\nk(float* y) {}\n'
+    run = case.run({"a.cu": head}, words("k", 8, 4, 4))
+    assert run.findings == ()
+    assert [s.finding.code for s in run.suppressed] == ["CU501"]
+
+
+def test_a_frame_without_spills_is_local_memory(case: Case) -> None:
+    run = case.run({"a.cu": K}, words("k", 64, 0, 0))
+    assert shown(run) == [
+        (
+            "CU502",
+            "a.cu: k",
+            "Kernel 'k' keeps '64' bytes of each thread in local memory on 'sm_121'.",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("registers", "settings", "message"),
+    [
+        (254, "", None),
+        (255, "", "Kernel 'k' uses '255' registers on 'sm_121', the most that a thread can have."),
+        (40, "[rules.CU503]\nbudget = 40\n", None),
+        (
+            41,
+            "[rules.CU503]\nbudget = 40\n",
+            "Kernel 'k' uses '41' registers on 'sm_121', over the budget of '40'.",
+        ),
+        (41, '[rules.CU503]\nbudget = 40\nper-kernel = { "k" = 41 }\n', None),
+    ],
+)
+def test_registers(case: Case, registers: int, settings: str, message: str | None) -> None:
+    run = case.run({"a.cu": K}, words("k", 0, 0, 0, registers), settings)
+    assert [f.message for f in run.findings] == ([message] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "registers", "reported"),
+    [
+        (".maxntid 1024\n.minnctapersm 2\n", 33, True),
+        (".maxntid 1024\n.minnctapersm 2\n", 32, False),
+        (".maxntid 512, 2, 1\n", 64, False),
+        (".maxntid 512, 2, 1\n", 65, True),
+        (".maxntid 2048\n", 200, False),
+        ("", 200, False),
+    ],
+)
+def test_registers_that_launch_bounds_leave(
+    case: Case, bounds: str, registers: int, reported: bool
+) -> None:
+    ptx = f".visible .entry k()\n{bounds}{{\n}}\n"
+    (case.folder / "k.ptx").write_text(ptx)
+    ending = f"cp {case.folder}/k.ptx ."
+    run = case.run({"a.cu": K}, words("k", 0, 0, 0, registers), ending=ending)
+    assert [f.code for f in run.findings] == ["CU503"] * reported
+
+
+def test_warnings_of_all_archs_are_one_at_the_token(case: Case) -> None:
+    says = (
+        '@ROOT@/a.cu(2): warning #177-D: variable "u" was declared but never referenced\n'
+        "    int u = 3;\n"
+        "        ^\n\n"
+    )
+    run = case.run({"a.cu": "void f() {\n  int u = 3;\n}\n"}, says, archs=ARCHS)
+    assert shown(run) == [
+        (
+            "CU507",
+            "a.cu: u",
+            "nvcc warns on 'sm_90, sm_121':"
+            " 'variable \"u\" was declared but never referenced (177-D)'.",
+        )
+    ]
+
+
+def test_a_warning_of_one_arch_names_that_arch(case: Case) -> None:
+    says = "ptxas warning : Something about @ARCH@ for entry k\n"
+    run = case.run({"a.cu": K}, says, archs=ARCHS)
+    assert [(code, text) for code, text, _ in shown(run)] == [("CU507", "a.cu: k")] * 2
+
+
+def test_warnings_about_instances_are_one_at_the_kernel(case: Case) -> None:
+    text = "template <int N> __global__ void k(int* y) {}\n"
+    says = "".join(
+        f"ptxas warning : Value of threads per SM for entry _Z1kILi{n}EEvPi is out of range."
+        " .minnctapersm will be ignored\n"
+        for n in (2, 4)
+    )
+    run = case.run({"a.cu": text}, says)
+    assert shown(run) == [
+        (
+            "CU507",
+            "a.cu: k",
+            "nvcc warns on 'sm_121': 'Value of threads per SM for entry k is out of range."
+            " .minnctapersm will be ignored'.",
+        )
+    ]
+
+
+def test_warnings_that_other_rules_speak_of_are_left_to_them(case: Case) -> None:
+    says = words("k", 8, 4, 4) + (
+        "ptxas warning : Local memory used for function 'k', size of stack frame: 8 bytes\n"
+        "ptxas warning : Registers are spilled to local memory in function 'k', 4 bytes\n"
+    )
+    run = case.run({"a.cu": K}, says)
+    assert [f.code for f in run.findings] == ["CU501"]
+
+
+def test_a_warning_in_a_header_that_two_files_include_is_one(case: Case) -> None:
+    files = {"a.cu": '#include "h.cuh"\n', "b.cu": '#include "h.cuh"\n', "h.cuh": "int u;\n"}
+    run = case.run(files, "@ROOT@/h.cuh(1): warning #1-D: odd\n", reads=("h.cuh",))
+    assert shown(run) == [("CU507", "h.cuh: int u;", "nvcc warns on 'sm_121': 'odd (1-D)'.")]
+
+
+def test_a_warning_about_a_file_outside_is_said_on_line_1(case: Case) -> None:
+    run = case.run({"a.cu": K}, "/usr/include/x.h(7): warning #1-D: odd\n")
+    (finding,) = run.findings
+    assert finding.span.end == 0
+    assert "'odd (in x.h, line 7) (1-D)'" in finding.message
+
+
+def test_the_first_error_is_reported_and_other_files_go_on(case: Case) -> None:
+    says = (
+        '@ROOT@/a.cu(1): error: identifier "z" is undefined\n'
+        "  int y = z;\n"
+        "          ^\n\n"
+        "@ROOT@/a.cu(2): error: second\n"
+    )
+    ending = 'case "$source" in */a.cu) exit 2;; esac'
+    run = case.run({"a.cu": "int y = z;\n\n", "b.cu": K}, says + words("k", 8, 4, 4), ending=ending)
+    assert [(code, text) for code, text, _ in shown(run)] == [
+        ("CU508", "a.cu: z"),
+        ("CU501", "b.cu: k"),
+    ]
+    assert run.findings[0].message == ("nvcc fails for 'sm_121': 'identifier \"z\" is undefined'.")
+
+
+@pytest.mark.parametrize(
+    ("ending", "message"),
+    [
+        ("kill -9 $$", "nvcc fails for 'sm_121': 'nvcc was killed by SIGKILL'."),
+        ("exit 5", "nvcc fails for 'sm_121': 'nvcc exited with status 5: hm'."),
+        ("sleep 60", "nvcc fails for 'sm_121': 'nvcc took longer than 0.3 s'."),
+    ],
+)
+def test_a_failure_without_an_error_is_on_line_1(case: Case, ending: str, message: str) -> None:
+    run = case.run({"a.cu": K}, "hm\n", "compile-timeout = 0.3\n", ending=ending)
+    (finding,) = run.findings
+    assert (finding.code, finding.span.end, finding.message) == ("CU508", 0, message)
+    assert run.exit_code == 1
+
+
+def test_a_target_that_fails_alone_is_named(case: Case) -> None:
+    files = {
+        "kernels/hw/HARDWARE.toml": '[hardware]\narch = "sm_121"\n',
+        "kernels/hw/common/k.cu": K,
+        "kernels/hw/m/bf16/KERNEL.toml": '[build]\nextra_nvcc_flags = ["-DWIDE"]\n',
+        "kernels/hw/m/bf16/other.cu": "",
+        "kernels/hw/m/fp8/other.cu": "",
+    }
+    ending = f'case "$(tail -n 1 {case.folder}/bin/calls)" in *DWIDE*k.cu) exit 2;; esac'
+    run = case.run(files, "", ending=ending)
+    (finding,) = run.findings
+    assert finding.span.path == "kernels/hw/common/k.cu"
+    assert "'sm_121 for hw/m/bf16'" in finding.message
+
+
+def test_an_undefined_function_is_marked_where_it_is_called(case: Case) -> None:
+    text = '__device__ int f(int);\nextern "C" __global__ void k(int* y) { *y = f(3); }\n'
+    says = "ptxas fatal   : Unresolved extern function '_Z1fi'\n"
+    run = case.run({"a.cu": text}, says, ending="exit 255")
+    assert [(code, text) for code, text, _ in shown(run)] == [("CU508", "a.cu: f")]
+    assert run.findings[0].span.start > text.index("\n")
