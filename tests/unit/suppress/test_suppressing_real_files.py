@@ -156,3 +156,26 @@ def test_levels_of_the_settings_hold(tmp_path: Path) -> None:
     run = lint(tmp_path, select=("CU302", "CU002"))
     assert [(f.code, f.level.value) for f in run.findings] == [("CU002", "note")]
     assert run.exit_code == 0
+
+
+def test_a_manifest_of_a_tree(tmp_path: Path) -> None:
+    manifest = (
+        "[shadow]\n"
+        'first = "todo"  # NOLINT(CU403): the reason comes with the next release\n'
+        "# cudalint: ignore[CU403] so does this one\n"
+        'second = "tbd"\n'
+        'third = "# NOLINT(CU403): a string"\n'
+        'fourth = ""\n'
+        "# NOLINTNEXTLINE(CU403): nothing wrong here\n"
+        'fifth = "two warps per row"\n'
+    )
+    names = ("first", "second", "third", "fourth", "fifth")
+    kernels = {f"gb10/{layer}/{n}.cu": "" for n in names for layer in ("common", "m/q")}
+    write_files(tmp_path, {"gb10/m/q/KERNEL.toml": manifest, **kernels})
+    run = lint(tmp_path, select=("CU403", "CU002", "CU003"))
+    lines = [(manifest[: f.span.start].count("\n") + 1, f.code) for f in run.findings]
+    assert lines == [(6, "CU403"), (7, "CU002")]
+    assert [s.reason for s in run.suppressed] == [
+        "the reason comes with the next release",
+        "so does this one",
+    ]
