@@ -25,9 +25,9 @@
 #include "load_streaming.cuh"
 #include "mma_bf16.cuh"
 
-constexpr int kWarps = 4;
+constexpr int kWarps = 8;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kTilesM = 2;               // MMA tiles of 16 channels
+constexpr int kTilesM = 1;               // MMA tiles of 16 channels
 constexpr int kTilesN = 2;               // MMA tiles of 8 tokens
 constexpr int kChannels = 16 * kTilesM;  // channels per block
 constexpr int kTokens = 8 * kTilesN;     // tokens per block
@@ -35,7 +35,7 @@ constexpr int kDepth = 4;                // loads per row that a lane has in fli
 constexpr int kSpan = 32;                // columns of k that four lanes take with one load each
 constexpr int kWarpColumns = kDepth * kSpan;  // columns of a warp's turn
 
-// One turn of a lane: rows g, g + 8, g + 16, g + 24 of b, and rows g, g + 8 of a.
+// One turn of a lane: rows g and g + 8 of each tile of channels, row g of each tile of tokens.
 struct Turn {
   uint4 b[kDepth][2 * kTilesM];
   uint4 a[kDepth][kTilesN];
@@ -81,7 +81,7 @@ __device__ __forceinline__ void multiply_turn(float (&acc)[kTilesM][kTilesN][4],
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 3)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     dense_gemm_bf16_decode(const bf16* __restrict__ a, const bf16* __restrict__ b,
                            bf16* __restrict__ c, int m, int n, int k) {
   // [warp][token][channel], padded so that the four tokens of a store lie 8 banks apart.
