@@ -14,7 +14,7 @@
 //            the lower nibble; block_scale: e4m3 [experts][n][k / 16], never NaN; global_scale:
 //            fp32 [experts]; y: bf16 [slots][n].
 // Alignment  x, w_packed and y 16 bytes, block_scale 4 bytes; k a positive multiple of 64, n of
-//            8; ceil_div(n, 128) * 128 * k below 2^31; at most 65535 tiles in grid.y.
+//            8; at most 65535 tiles in grid.y.
 // Tolerance  the weights are exact in bf16 up to the global scale, sums are fp32, y is rounded
 //            once: rel 1e-2, and abs 1e-3 where the sum cancels.
 // Launch     grid (ceil_div(n, 128), slots // 64 + min(experts, slots)), which covers every way to
