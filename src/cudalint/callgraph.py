@@ -63,6 +63,7 @@ class CallGraph:
         self._macros = project.header_macros
         self._cold = project.cold_regions
         self._launch_functions = frozenset(launch_functions)
+        self._launch_names = {name.rpartition("::")[2] for name in launch_functions}
         self._resolver = Resolver(models, project.includes)
         self.nodes: list[Node] = []
         self._ids: dict[tuple[str, int], int] = {}
@@ -86,29 +87,35 @@ class CallGraph:
 
     def _read(self, path: str, model: FileModel) -> None:
         for launch in (*model.launches, *self._macros.launches(model)):
-            node = self._live_node(path, launch)
-            if node is not None:
+            node = self._node_of(path, launch)
+            if node is not None and not self._cold.holds(launch):
                 span = launch.use or launch.name_span
                 self.launches[node.id].append(LaunchSite(launch.kernel, span))
+        known = self._resolver.names | LAUNCH_CALLS | self._launch_names
         for call in (*model.calls, *self._macros.calls(model)):
-            node = self._live_node(path, call)
+            if call.name not in known:
+                continue
+            node = self._node_of(path, call)
             if node is None:
                 continue
             if self._launches(call):
-                self.launches[node.id].append(LaunchSite(_launched(call), place(call)))
+                if not self._cold.holds(call):
+                    self.launches[node.id].append(LaunchSite(_launched(call), place(call)))
                 continue
-            for target_path, target in self._resolver.targets(path, node.function, call):
-                callee = self._ids[target_path, target.index]
-                self.calls[node.id].append(Edge(node.id, callee, place(call)))
+            targets = self._resolver.targets(path, node.function, call)
+            if targets and not self._cold.holds(call):
+                for target_path, target in targets:
+                    callee = self._ids[target_path, target.index]
+                    self.calls[node.id].append(Edge(node.id, callee, place(call)))
 
-    def _live_node(self, path: str, record: Call | Launch) -> Node | None:
-        """The node that a record belongs to; None for device code, bodies of macros, cold code."""
+    def _node_of(self, path: str, record: Call | Launch) -> Node | None:
+        """The node that a record belongs to; None for device code and for bodies of macros."""
         if record.function < 0 or (record.via_macro and record.use is None):
             return None
         node = self.node_at(path, record.function)
         if node is None or device_only(self._models[path], record.function):
             return None
-        return None if self._cold.holds(record) else node
+        return node
 
     def _launches(self, call: Call) -> bool:
         plain = call.callee.split("<")[0].removeprefix("::")

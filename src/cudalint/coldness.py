@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cudalint.patterns import Patterns
+
 if TYPE_CHECKING:
     from cudalint.includes import Includes
     from cudalint.settings.model import Settings
@@ -49,7 +51,7 @@ class Coldness:
         self._includes = includes
         paths = COLD_PATHS if settings.cold_paths is None else settings.cold_paths
         names = COLD_FUNCTIONS if settings.cold_functions is None else settings.cold_functions
-        self._patterns = paths
+        self._patterns = Patterns(paths)
         self._names = frozenset("".join(words(name)) for name in names if name not in _WHOLE)
         self._whole = frozenset(names)
         self._files: dict[str, bool] = {}
@@ -102,9 +104,7 @@ class Coldness:
 
     def _cold_file(self, path: str) -> bool:
         if path not in self._files:
-            from cudalint.patterns import Patterns
-
-            self._files[path] = Patterns(self._patterns).match(path)
+            self._files[path] = self._patterns.match(path)
         return self._files[path]
 
 

@@ -64,12 +64,12 @@ class _Ranges:
     def __init__(self, spans: Iterator[Span]) -> None:
         self.starts: list[int] = []
         self.ends: list[int] = []
-        for span in sorted(spans):
-            if self.ends and span.start <= self.ends[-1]:
-                self.ends[-1] = max(self.ends[-1], span.end)
+        for start, end in sorted((span.start, span.end) for span in spans):
+            if self.ends and start <= self.ends[-1]:
+                self.ends[-1] = max(self.ends[-1], end)
             else:
-                self.starts.append(span.start)
-                self.ends.append(span.end)
+                self.starts.append(start)
+                self.ends.append(end)
 
     def cover(self, offset: int) -> bool:
         place = bisect_right(self.starts, offset) - 1

@@ -35,16 +35,25 @@ def says_layout(text: str, *, one_dimension: bool = False) -> bool:
     return bool(_LAYOUT.search(text) or (one_dimension and _ONE_DIMENSION.search(text)))
 
 
-def says_layout_of(names: Collection[str], text: str) -> bool:
-    """Whether a longer comment names one of `names`, and says its layout in the same breath.
+class LayoutNotes:
+    """What a longer comment says about the layouts of the things that it names.
 
-    That is: on the line that names it, or on one of the two after it.
+    A name and its layout belong together on one line, or when the layout is on
+    one of the two lines after the name.
     """
-    if not names or not text or not _LAYOUT.search(text):
-        return False
-    lines = text.split("\n")
-    return any(
-        not set(names).isdisjoint(_WORD.findall(line))
-        and says_layout("\n".join(lines[place : place + 3]))
-        for place, line in enumerate(lines)
-    )
+
+    def __init__(self, text: str) -> None:
+        self._lines: list[frozenset[str]] = []
+        if not _LAYOUT.search(text):
+            return
+        lines = text.split("\n")
+        said = [says_layout(line) for line in lines]
+        self._lines = [
+            frozenset(_WORD.findall(line))
+            for place, line in enumerate(lines)
+            if any(said[place : place + 3])
+        ]
+
+    def speak_of(self, names: Collection[str]) -> bool:
+        """Whether the layout of one of `names` is said."""
+        return any(not line.isdisjoint(names) for line in self._lines)

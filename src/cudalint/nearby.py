@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
-    from cudalint.syntax.model import Comment, FileModel
+    from cudalint.syntax.model import FileModel
 
 
 class NearbyComments:
@@ -19,19 +20,9 @@ class NearbyComments:
 
     def __init__(self, model: FileModel, data: bytes) -> None:
         self._data = data
-        self._starts = [0]
-        at = data.find(b"\n")
-        while at >= 0:
-            self._starts.append(at + 1)
-            at = data.find(b"\n", at + 1)
-        self._beginning: dict[int, list[Comment]] = {}
-        self._alone: dict[int, Comment] = {}
-        for comment in model.comments:
-            first, last = self.lines(comment.span)
-            for line in range(first, last + 1):
-                self._beginning.setdefault(line, []).append(comment)
-            if comment.alone:
-                self._alone[last] = comment
+        self._starts = list(accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0))
+        self._comments = model.comments
+        self._comment_starts = [comment.span.start for comment in model.comments]
 
     def lines(self, span: Span) -> tuple[int, int]:
         """The first and last line of a span."""
@@ -41,11 +32,14 @@ class NearbyComments:
     def beside(self, span: Span) -> str:
         """The text of the comments that share a line with `span`."""
         first, last = self.lines(span)
-        found: dict[Span, str] = {}
-        for line in range(first, last + 1):
-            for comment in self._beginning.get(line, ()):
-                found[comment.span] = comment.text
-        return "\n".join(found.values())
+        place = bisect_right(self._comment_starts, self._starts[first]) - 1
+        texts = []
+        for comment in self._comments[max(place, 0) :]:
+            if comment.span.start >= self._starts[last + 1]:
+                break
+            if comment.span.end > self._starts[first]:
+                texts.append(comment.text)
+        return "\n".join(texts)
 
     def above(self, span: Span, group: Iterable[Span] = ()) -> str:
         """The comment block that ends on the line before `span`.
@@ -70,12 +64,15 @@ class NearbyComments:
     def _block(self, line: int) -> str:
         """The text of the comments that stand alone on `line` and, without a gap, above it."""
         texts: list[str] = []
-        while line in self._alone:
-            comment = self._alone[line]
+        place = bisect_right(self._comment_starts, self._starts[line + 1] - 1) - 1
+        while place >= 0:
+            comment = self._comments[place]
+            first, last = self.lines(comment.span)
+            if last != line or not comment.alone:
+                break
             texts.append(comment.text)
-            line = self.lines(comment.span)[0] - 1
+            line, place = first - 1, place - 1
         return "\n".join(reversed(texts))
 
     def _line(self, line: int) -> bytes:
-        end = self._starts[line + 1] if line + 1 < len(self._starts) else len(self._data)
-        return self._data[self._starts[line] : end]
+        return self._data[self._starts[line] : self._starts[line + 1]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 _DEBUG = re.compile(r"debug|trace|dump|verbose|profil|validate", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -22,37 +23,48 @@ def debug_only(
     `flags` are local variables with their initialisers: a plain name stands for
     what it was made from. `NDEBUG` says the opposite of what it seems to.
     """
-    text = _peeled(condition.rpartition(";")[2].strip())
-    if not _DEBUG.search(text) and not _uses(text, flags):
+    if not flags or not _uses(condition, flags):
+        return _plainly_debug_only(condition, when)
+    return _debug_only(condition, flags, when)
+
+
+@lru_cache(maxsize=4096)
+def _plainly_debug_only(condition: str, when: bool) -> bool:
+    return _debug_only(condition, {}, when)
+
+
+def _debug_only(condition: str, flags: Mapping[str, str], when: bool) -> bool:
+    if not _DEBUG.search(condition) and not _uses(condition, flags):
         return False
+    text = _peeled(condition.rpartition(";")[2].strip())
     for operator, every in (("||", when), ("&&", not when)):
         operands = _split(text, operator)
         if len(operands) > 1:
             test = all if every else any
-            return test(debug_only(operand, flags, when=when) for operand in operands)
+            return test(_debug_only(operand, flags, when) for operand in operands)
     if text.startswith("!") and not text.startswith("!="):
-        return debug_only(text[1:], flags, when=not when)
+        return _debug_only(text[1:], flags, not when)
     if _NEVER.search(text):
-        return debug_only(_NEVER.sub("", text), flags, when=not when)
+        return _debug_only(_NEVER.sub("", text), flags, not when)
     return _is_debug_name(text, flags) is when
 
 
-def _is_debug_name(text: str, flags: Mapping[str, str] | None) -> bool | None:
+def _is_debug_name(text: str, flags: Mapping[str, str]) -> bool | None:
     """True for a debug predicate, False for the negation of one, None for neither."""
-    if flags and text in flags:
+    if text in flags:
         value = flags[text]
         rest = {name: other for name, other in flags.items() if name != text}
-        if debug_only(value, rest):
+        if _debug_only(value, rest, True):
             return True
-        return False if debug_only(value, rest, when=False) else None
+        return False if _debug_only(value, rest, False) else None
     for name in _NAME.findall(text):
         if _DEBUG.search(name):
             return "NDEBUG" not in name.upper()
     return None
 
 
-def _uses(text: str, flags: Mapping[str, str] | None) -> bool:
-    return flags is not None and any(name in flags for name in _NAME.findall(text))
+def _uses(text: str, flags: Mapping[str, str]) -> bool:
+    return not flags.keys().isdisjoint(_NAME.findall(text))
 
 
 def _peeled(text: str) -> str:

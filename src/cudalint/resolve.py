@@ -31,7 +31,10 @@ _NOT_NAMES = re.compile(r"\b(?:const|volatile|struct|class|typename|static|mutab
 
 
 class Resolver:
-    """Finds the definitions behind calls; host functions with bodies, lambdas left out."""
+    """Finds the definitions behind calls; host functions with bodies, lambdas left out.
+
+    `names` are the names of all of them.
+    """
 
     def __init__(self, models: Mapping[str, FileModel], includes: Includes) -> None:
         self._models = models
@@ -41,6 +44,7 @@ class Resolver:
         self._owners: dict[tuple[str, str], set[str]] = {}
         self._declared: dict[str, frozenset[str]] = {}
         self._members: dict[tuple[str, str], str] | None = None
+        self.names: set[str] = set()
         for path in sorted(models):
             for function in models[path].functions:
                 if is_host_definition(function):
@@ -52,6 +56,7 @@ class Resolver:
         return [target for target in found if _accepts(target[1], call)]
 
     def _add(self, path: str, function: Function) -> None:
+        self.names.add(function.name)
         if function.owner:
             key = (function.owner, function.name)
             self._methods.setdefault(key, []).append((path, function))
@@ -161,9 +166,12 @@ def _qualifier(callee: str) -> tuple[str, ...]:
 
 def _accepts(function: Function, call: Call) -> bool:
     """Whether the number of arguments fits."""
-    count = len(call.arguments)
-    if any(a.text.endswith("...") or a.text == "__VA_ARGS__" for a in call.arguments):
+    written = call.argument_text
+    if b"..." in written or b"__VA_ARGS__" in written:
         return True
+    count = (
+        len(call.arguments) if b"," in written else int(not written.isspace() and written != b"")
+    )
     parameters = function.parameters
     if any("..." in p.type or "..." in p.name for p in parameters):
         return True

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 
 from cudalint.compile.archs import WARP
 from cudalint.context import Context
 from cudalint.devicecode import enclosing
 from cudalint.expansion import places
-from cudalint.finding import Finding, Level
-from cudalint.layouts import says_layout, says_layout_of
+from cudalint.finding import Finding, Level, Span
+from cudalint.layouts import LayoutNotes, says_layout
 from cudalint.nearby import NearbyComments
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel, SharedDeclaration
@@ -277,7 +278,11 @@ class _Judge:
         self._comments = NearbyComments(file, context.sources[file.path].data)
         self._group = [declaration.statement for declaration in file.shared]
         heads = [f.head.start for f in file.functions if not f.lambda_ and not f.via_macro]
-        self._first_code = min(heads, default=file.size)
+        first_code = min(heads, default=file.size)
+        head = [c.text for c in file.comments if c.alone and c.span.start < first_code]
+        self._head = LayoutNotes("\n".join(head))
+        self._notes: dict[str, LayoutNotes] = {}
+        self._branches = _merged(branch.span for branch in file.branches)
         self._constants = {constant.name for constant in file.constants}
         self._by_name = {(d.function, d.name): d for d in file.shared}
 
@@ -337,8 +342,8 @@ class _Judge:
         return found
 
     def _is_inside_branch(self, declaration: SharedDeclaration) -> bool:
-        at = declaration.statement.start
-        return any(b.span.start <= at < b.span.end for b in self._file.branches)
+        place = bisect_right(self._branches, (declaration.statement.start, self._file.size)) - 1
+        return place >= 0 and declaration.statement.start < self._branches[place][1]
 
     def _documented(self, declaration: SharedDeclaration) -> bool:
         flat = len(declaration.dimensions) == 1 or declaration.kind != "static"
@@ -352,7 +357,14 @@ class _Judge:
         if self._documented_constant(sizes):
             return True
         names = {declaration.name, *sizes}
-        return any(says_layout_of(names, text) for text in self._heads(declaration))
+        return self._head.speak_of(names) or any(
+            self._notes_of(text).speak_of(names) for text in self._heads(declaration) if text
+        )
+
+    def _notes_of(self, text: str) -> LayoutNotes:
+        if text not in self._notes:
+            self._notes[text] = LayoutNotes(text)
+        return self._notes[text]
 
     def _documented_constant(self, names: set[str]) -> bool:
         """Whether the comment at a constant of this file says a layout."""
@@ -364,18 +376,24 @@ class _Judge:
         )
 
     def _heads(self, declaration: SharedDeclaration) -> Iterator[str]:
-        """The comments at the head of the file, of the function and of the macro around."""
-        for comment in self._file.comments:
-            if comment.span.start >= self._first_code:
-                break
-            if comment.alone:
-                yield comment.text
+        """The comments before the function and before the macro around."""
         function = enclosing(self._file, declaration.function)
         if function >= 0:
             yield self._file.functions[function].comment
-        for macro in self._file.macros:
+        for macro in self._file.macros if declaration.via_macro else ():
             if macro.name == declaration.via_macro:
                 yield self._comments.above(macro.span)
+
+
+def _merged(spans: Iterable[Span]) -> list[tuple[int, int]]:
+    """Sorted ranges of offsets, those that overlap made one."""
+    found: list[tuple[int, int]] = []
+    for span in sorted(spans):
+        if found and span.start < found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], span.end))
+        else:
+            found.append((span.start, span.end))
+    return found
 
 
 def _is_pool(declaration: SharedDeclaration) -> bool:
