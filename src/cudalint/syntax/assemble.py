@@ -428,7 +428,9 @@ class _Assembly:
             if any(s <= start and end <= e for s, e in arguments):
                 continue  # a macro's argument may be any text
             matters = any(s <= start and end <= e for s, e in important)
-            found.add(Broken(Span(self.path, start, end), matters))
+            # A missing token at the end of the file lies behind its last byte.
+            size = len(self.prepared.data)
+            found.add(Broken(Span(self.path, min(start, size), min(end, size)), matters))
         return tuple(sorted(found, key=lambda b: (b.span, b.matters)))
 
 

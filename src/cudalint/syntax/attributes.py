@@ -45,6 +45,7 @@ _ANY_ATTRIBUTE_WORD = re.compile(
     rb"\b(?:" + _WORDS + rb"|" + _CALLS + rb"|" + _OTHER_WORDS + rb"|alignas)\b"
 )
 _KEPT = {b"void", b"static", b"inline", b"extern", b"constexpr", b"template", b"typename", b"auto"}
+_KNOWN_CALLS = frozenset(_CALLS.split(b"|")) | {b"alignas"}
 _BLANK = bytes(10 if i == 10 else 32 for i in range(256))
 
 
@@ -133,6 +134,8 @@ def mask_kernel_heads(bare: bytes, text: bytearray) -> dict[int, int]:
                     break
                 if _NAME.match(bare, following) is None:
                     break
+                if word.group() not in _KNOWN_CALLS and _ATTRIBUTE.match(bare, following):
+                    break  # the kernel's own name, with attributes after its parameters
                 blank(text, at, close + 1)
                 at = close + 1
                 continue
