@@ -316,10 +316,10 @@ class _Assembly:
 
     def _regions(self) -> tuple[Region, ...]:
         return tuple(
-            Region(Span(self.path, branch.start, branch.end), branch.condition)
-            for branch in sorted(
-                (b for g in self.prepared.groups for b in g.branches if b.live),
-                key=lambda b: (b.start, -b.end),
+            Region(Span(self.path, branch.start, branch.end), branch.condition, number)
+            for number, branch in sorted(
+                ((n, b) for n, g in enumerate(self.prepared.groups) for b in g.branches if b.live),
+                key=lambda numbered: (numbered[1].start, -numbered[1].end),
             )
         )
 
