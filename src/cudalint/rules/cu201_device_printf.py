@@ -10,15 +10,13 @@ from cudalint.context import Context
 from cudalint.devicecode import enclosing, on_device
 from cudalint.expansion import Place, places
 from cudalint.finding import Finding, Fix, Level, Span
-from cudalint.headermacros import home
+from cudalint.prints import PrintJudge
 from cudalint.project import Project
 from cudalint.rule import Example, FixSafety, NoOptions, ProjectRule
 from cudalint.statements import deletion
 from cudalint.syntax.model import Call, FileModel, Identifier, Macro
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
-_PRINTS = frozenset({"printf", "vprintf", "puts"})
-_NAMES = _PRINTS | {"assert"}
 _EMPTY = re.compile(
     r"\(?\(?\s*(?:\(?\s*void\s*\)?\s*0|do\s*\{\s*\}\s*while\s*\(\s*0\s*\))?\s*\)?\)?;?"
 )
@@ -72,6 +70,7 @@ class DevicePrintf(ProjectRule):
     INVALID = (
         Example(
             code="""\
+extern "C" int printf(const char*, ...);
 extern "C" __global__ void scale(float* o) {
   if (threadIdx.x == 0) printf("%f\\n", o[0]);
                         ~~~~~~
@@ -82,6 +81,7 @@ extern "C" __global__ void scale(float* o) {
 """,
             message="'printf' prints from device code, in 'scale'; delete it.",
             fixed="""\
+extern "C" int printf(const char*, ...);
 extern "C" __global__ void scale(float* o) {
   if (threadIdx.x == 0) {}
     // what is it
@@ -117,7 +117,9 @@ void host(int* p) {
     printf("%d", (x)); \\
     ~~~~~~
   } while (0)
-template <typename T> __device__ void twice(T x) { SHOW(x); SHOW(x); }
+#define STREAM(x) std::cerr << (x)
+                  ~~~~~~~~~
+template <typename T> __device__ void twice(T x) { SHOW(x); SHOW(x); STREAM(x); STREAM(x); }
 void host() { SHOW(3); }
 """,
             message="'printf' prints from device code, in 'twice'; delete it.",
@@ -277,13 +279,16 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) { fmt::printf("
 
     def check(self, project: Project, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Judge the calls and stream uses of the device code of all files."""
-        judge = _Judge(project)
+        judge = PrintJudge(project)
         for place in places(judge.calls(), judge.verdict, lambda call: True, alone=False):
             yield self._call(place, project.models[place.record.span.path], context)
         for model in project.models.values():
+            streams: dict[Span, list[Identifier]] = {}
             for use in model.console:
                 if _is_console(use, model) and on_device(model, use.function):
-                    yield self._stream(use, model, context)
+                    streams.setdefault(use.span, []).append(use)
+            for uses in streams.values():
+                yield self._stream(uses, model, context)
 
     def _call(self, place: Place[Call, str], model: FileModel, context: Context) -> Finding:
         call = place.record
@@ -319,55 +324,17 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) { fmt::printf("
             extents=extents,
         )
 
-    def _stream(self, use: Identifier, model: FileModel, context: Context) -> Finding:
+    def _stream(self, uses: list[Identifier], model: FileModel, context: Context) -> Finding:
+        """One finding for a stream, however many uses a macro that holds it has."""
+        first = uses[0]
         return self.report(
             "stream",
-            use.span,
-            use.name,
-            model.functions[enclosing(model, use.function)].name or "a lambda",
-            fix=_fix(use.statement, use, model, context, safe=False),
-            extents=(use.statement,),
+            first.span,
+            first.name,
+            model.functions[enclosing(model, first.function)].name or "a lambda",
+            fix=_fix(first.statement, first, model, context, safe=False),
+            extents=(first.statement, *(use.use for use in uses if use.use is not None)),
         )
-
-
-class _Judge:
-    """Judges the calls that print or assert, in all files of a run."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._conditions: dict[str, Conditions] = {}
-
-    def calls(self) -> Iterator[Call]:
-        """The calls of the C library's functions, those in macros' bodies included."""
-        for model in self._project.models.values():
-            names = {m.name for m in model.macros if m.parameters is None and m.body in _NAMES}
-            names |= _NAMES
-            own = {f.name for f in model.functions if f.name in _NAMES}
-            for call in (*model.calls, *self._project.header_macros.calls(model)):
-                if call.name in names and not call.receiver and _is_plain(call, own):
-                    yield call
-
-    def verdict(self, call: Call) -> str | None:
-        """The name of the device code that makes the call, None where host code does."""
-        model = self._project.models[home(call)]
-        if not on_device(model, call.function):
-            return None
-        for span in (call.span, call.use):
-            if span is not None and self._of(span.path).leave_out(span):
-                return None
-        return model.functions[enclosing(model, call.function)].name or "a lambda"
-
-    def _of(self, path: str) -> Conditions:
-        if path not in self._conditions:
-            model = self._project.models[path]
-            self._conditions[path] = Conditions(model, default_build=False)
-        return self._conditions[path]
-
-
-def _is_plain(call: Call, own: set[str]) -> bool:
-    """Whether it is the C library's function, and no function of the file's own."""
-    qualifier = call.callee[: len(call.callee) - len(call.name)]
-    return qualifier in ("::", "std::", "::std::") or (not qualifier and call.name not in own)
 
 
 def _is_console(use: Identifier, model: FileModel) -> bool:
