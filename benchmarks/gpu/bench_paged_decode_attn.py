@@ -20,7 +20,8 @@ BLOCKS_PER_SM = 2
 def choose_splits(batch: int, q_heads: int, kv_heads: int) -> int:
     """As many splits as give every SM its blocks."""
     blocks = batch * kv_heads * -(-q_heads // kv_heads // HEAD_TILE)
-    wanted = BLOCKS_PER_SM * torch.cuda.get_device_properties(0).multi_processor_count
+    multiprocessors: int = torch.cuda.get_device_properties(0).multi_processor_count
+    wanted = BLOCKS_PER_SM * multiprocessors
     return max(1, round(wanted / blocks))
 
 

@@ -13,6 +13,8 @@ COPY_SHARE = 0.75
 REFERENCE_SHARE = 0.5
 # A copy this short (microseconds) is all launch latency, and so is a kernel beside it.
 LATENCY_US = 5.0
+# A median this much off the reference's is a difference and not noise.
+NO_SLOWER = 0.95
 
 _INTRODUCTION = """\
 # Kernels
@@ -34,7 +36,8 @@ All figures of a row come from one run: kernel, reference and copy take turns, t
 before each call, CUDA events on an explicit stream time it, and the median of {rounds} counts.
 *of copy* is the kernel's bandwidth over that of a device copy that moves as many bytes; *speed* is
 the reference's time over the kernel's, so above 1 is faster. Memory-bound kernels are held to 75 %
-of the copy, compute-bound ones to half of the reference.
+of the copy, compute-bound ones to half of the reference; a shape whose copy takes under
+{latency:.0f} µs measures launch latency and is not judged.
 """
 
 
@@ -86,12 +89,16 @@ def _row(result: Result) -> str:
         case.shape,
         f"{result.ours_us:.1f}",
         f"{result.teraflops:.0f} TFLOP/s" if case.flops else bandwidth,
-        f"{100 * result.copy_share:.0f} %" if case.bound == "memory" else "",
+        f"{100 * result.copy_share:.0f} %",
         f"{case.reference_name}, {result.reference_us:.1f}",
         f"{result.speedup:.2f}",
         _verdict(result),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _where(result: Result) -> str:
+    return f"{_name(result)}, {result.case.phase}, {result.case.shape}"
 
 
 def _shortfalls(results: Sequence[Result]) -> Iterable[str]:
@@ -103,14 +110,36 @@ def _shortfalls(results: Sequence[Result]) -> Iterable[str]:
             what = f"{100 * result.copy_share:.0f} % of the copy's bandwidth, not 75 %"
         else:
             what = f"{result.speedup:.2f} of {result.case.reference_name}, not 0.5"
-        yield f"- {_name(result)}, {result.case.phase}, {result.case.shape}: {what}."
-    small = sorted({_name(r) for r in results if r.case.bound == "memory" and latency_bound(r)})
-    if small:
-        yield ""
-        yield (
-            f"Shapes whose copy takes under {LATENCY_US:.0f} µs measure launch latency, not "
-            f"bandwidth, and are not judged: {', '.join(small)}."
-        )
+        yield f"- {_where(result)}: {what}."
+    yield from _slower(results)
+    yield from _unjudged(results)
+
+
+def _slower(results: Sequence[Result]) -> Iterable[str]:
+    slower = [result for result in results if result.speedup < NO_SLOWER]
+    if slower:
+        yield from ("", "Slower than the reference, with or without holding the bound:", "")
+    for result in slower:
+        yield f"- {_where(result)}: {result.speedup:.2f} of {result.case.reference_name}."
+
+
+def _unjudged(results: Sequence[Result]) -> Iterable[str]:
+    """What no bandwidth bound judged although it moves data at under 75 % of the copy's rate."""
+    low = [
+        result
+        for result in results
+        if result.copy_share < COPY_SHARE
+        and not falls_short(result)
+        and result.case.phase == "decode"
+    ]
+    if not low:
+        return
+    yield from ("", "Decode shapes under 75 % of the copy that are not held to it:", "")
+    for result in low:
+        latency = f"the copy takes {result.copy_us:.1f} µs: launch latency"
+        other = "held to nothing" if result.case.bound == "none" else "held to its reference"
+        why = latency if latency_bound(result) else other
+        yield f"- {_where(result)}: {100 * result.copy_share:.0f} % ({why})."
 
 
 def _launch_row(launch: Launch) -> str:
@@ -133,7 +162,7 @@ def page(machine: Machine, rounds: int, results: Sequence[Result], tables: Itera
         "",
         "## Speed",
         "",
-        _METHOD.format(rounds=rounds),
+        _METHOD.format(rounds=rounds, latency=LATENCY_US),
         "| kernel | phase | shape | µs | rate | of copy | reference, µs | speed | |",
         "|---|---|---|--:|--:|--:|---|--:|---|",
         *(_row(result) for result in results),
