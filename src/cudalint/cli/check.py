@@ -118,11 +118,33 @@ def command(**options: Any) -> int:
         finished = run(_request(options))
     except (SettingsError, PluginError) as error:
         complain(str(error))
+        if options["output_format"] == "sarif":
+            id_ = "unknown-plugin" if isinstance(error, PluginError) else "invalid-settings"
+            _write(_not_run(id_, str(error)), options)
         return 2
     _tell(finished, verbose=options["verbose"])
     if not _write(finished, options):
         return 2
     return finished.exit_code
+
+
+def _not_run(id_: str, message: str) -> Run:
+    """A run that came to nothing because of its settings, for formats that can say so."""
+    from cudalint.finding import Level
+    from cudalint.run import Counts, Notification, Run
+    from cudalint.settings.model import Settings
+
+    return Run(
+        root=str(Path.cwd()),
+        settings=Settings(),
+        rules=(),
+        findings=(),
+        suppressed=(),
+        sources={},
+        counts=Counts(),
+        notifications=(Notification(id_, Level.ERROR, message),),
+        exit_code=2,
+    )
 
 
 def _request(options: dict[str, Any]) -> Any:

@@ -16,13 +16,16 @@ CONFIGURATION = {"invalid-settings", "unknown-plugin"}
 
 SKIPPED = "step-skipped"
 
-_MEANINGS = {
+MEANINGS = {
     SKIPPED: "A part of the analysis did not take place.",
     "regions-not-understood": "The parser does not follow some regions of the code.",
     "rule-failed": "A rule stopped with an internal error, and its findings are missing.",
     "file-failed": "A file was not analysed because of an internal error.",
     "cache-unusable": "The cache could not be read or written, so the run was slower.",
     "missing-path": "A path that was asked for is not there.",
+    "all-excluded": "Every path that was asked for is excluded by the settings.",
+    "no-nvcc": "Compiling was demanded, and no nvcc was found that can do it.",
+    "types-unavailable": "The types behind aliases could not be asked for, so some went unseen.",
     "not-cuda": "A file that was asked for is no CUDA source.",
     "nothing-to-lint": "A folder that was asked for holds no CUDA files.",
     "unreadable-folder": "A folder could not be listed, so its files were not analysed.",
@@ -30,6 +33,7 @@ _MEANINGS = {
     "invalid-settings": "The settings could not be used.",
     "unknown-plugin": "A plugin that the settings name could not be loaded.",
 }
+"""What each notification of this package means, by its id; docs/notifications.md has them too."""
 
 
 class Notifications:
@@ -75,7 +79,7 @@ class Notifications:
 
 
 def _descriptor(id_: str) -> Any:
-    meaning = _MEANINGS.get(id_, f"Something to know of the run: {id_.replace('-', ' ')}.")
+    meaning = MEANINGS.get(id_, f"Something to know of the run: {id_.replace('-', ' ')}.")
     text = om.MultiformatMessageString(text=meaning)
     return om.ReportingDescriptor(
         id=id_,

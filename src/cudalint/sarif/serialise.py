@@ -14,8 +14,8 @@ from typing import Any
 
 import attr
 
-_KEPT_WHEN_EMPTY = "suppressions"
-"""An empty list means something there: a result that is not suppressed."""
+_KEPT_WHEN_EMPTY = ("suppressions", "rules")
+"""An empty list means something there: a result that is not suppressed, a run that got nowhere."""
 
 
 def to_data(value: Any) -> Any:
@@ -55,7 +55,7 @@ def _object(value: Any, kind: type) -> dict[str, Any]:
         elif of is int or of is float:
             if held != -1:
                 data[key] = to_data(held)
-        elif held or of is bool or of is str or key == _KEPT_WHEN_EMPTY:
+        elif held or of is bool or of is str or key in _KEPT_WHEN_EMPTY:
             data[key] = to_data(held)
     return data
 
