@@ -87,7 +87,10 @@ def _after_quote(text: str, at: int) -> int:
 
 
 def dead_and_defined(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The ranges of `#if 0` branches, and of object-like macros (their words are no kernels)."""
+    """The ranges of `#if 0` branches, and of macros without a body of code in braces.
+
+    Those only make heads: their words are kernels where they are used.
+    """
     dead: list[tuple[int, int]] = []
     defined: list[tuple[int, int]] = []
     stack: list[tuple[int, bool]] = []
@@ -104,8 +107,9 @@ def dead_and_defined(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, 
         match = re.match(r"\s*#\s*(\w+)(.*)", line)
         if not match:
             continue
+        whole = text[start:at]
         keyword, rest = match.group(1), re.sub(r"//.*|/\*.*", "", match.group(2)).strip()
-        if keyword == "define" and not re.match(r"\w+\(", rest):
+        if keyword == "define" and "{" not in whole and "<<<" not in whole:
             defined.append((start, at))
         elif keyword in ("if", "ifdef", "ifndef"):
             stack.append((at, keyword == "if" and rest == "0"))

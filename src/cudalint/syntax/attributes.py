@@ -46,6 +46,7 @@ _ANY_ATTRIBUTE_WORD = re.compile(
 )
 _KEPT = {b"void", b"static", b"inline", b"extern", b"constexpr", b"template", b"typename", b"auto"}
 _KNOWN_CALLS = frozenset(_CALLS.split(b"|")) | {b"alignas"}
+_LAST_NAME = re.compile(rb"[A-Za-z_]\w*$")
 _BLANK = bytes(10 if i == 10 else 32 for i in range(256))
 
 
@@ -57,6 +58,21 @@ def blank(text: bytearray, start: int, end: int) -> None:
 def is_attribute_text(body: bytes) -> bool:
     """Whether a macro body holds an attribute or an execution space."""
     return _ANY_ATTRIBUTE_WORD.search(body) is not None
+
+
+def ends_in_parameters(body: bytes) -> bool:
+    """Whether a macro's body ends in the parameter list of a function's head."""
+    body = body.rstrip()
+    if not body.endswith(b")"):
+        return False
+    at, depth = len(body) - 1, 0
+    while at >= 0:
+        depth += (body[at] == 0x29) - (body[at] == 0x28)
+        if depth == 0:
+            break
+        at -= 1
+    name = _LAST_NAME.search(body[: max(at, 0)].rstrip())
+    return name is not None and name.group() not in _KNOWN_CALLS
 
 
 def mask_attributes(bare: bytes, text: bytearray) -> None:

@@ -8,10 +8,10 @@ from tree_sitter import Node
 
 from cudalint.syntax import grammar
 from cudalint.syntax.brackets import close_of
-from cudalint.syntax.heads import head_start, read_head, read_parameters
+from cudalint.syntax.heads import head_start, read_head, read_macro_head, read_parameters
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import normal
-from cudalint.syntax.prepare import Text
+from cudalint.syntax.prepare import Text, is_head_macro
 from cudalint.syntax.raw import Range, Raw, RawBranch, RawCall, RawFunction, RawScope, RawShared
 from cudalint.syntax.sweep import innermost
 from cudalint.syntax.types import read_aliases, read_enumerators, read_members
@@ -137,6 +137,16 @@ def _function(path: str, text: Text, macros: Expander, node: Node, kind: str, ra
     name = text.code[slice(*name_range)]
     if macros.by_name:
         name = macros.expand(name).replace(b" ", b"")
+    found = read_parameters(
+        path, text.code, parameters.start_byte + 1, parameters.end_byte - 1, macros
+    )
+    definition = macros.by_name.get(text.code[slice(*name_range)])
+    if definition is not None and is_head_macro(definition):
+        use = (name_range[0], parameters.end_byte)
+        whole = read_macro_head(path, macros.expand(text.code[slice(*use)]), use)
+        if whole is not None:
+            read, made, found = whole
+            read.start, name = start, made.encode()
     raw.functions.append(
         RawFunction(
             kind=kind,
@@ -147,9 +157,7 @@ def _function(path: str, text: Text, macros: Expander, node: Node, kind: str, ra
             name=name.decode("utf-8", "replace"),
             qualifier=qualifier,
             read=read,
-            parameters=read_parameters(
-                path, text.code, parameters.start_byte + 1, parameters.end_byte - 1, macros
-            ),
+            parameters=found,
         )
     )
 

@@ -104,6 +104,31 @@ def read_head(
     )
 
 
+def read_macro_head(
+    path: str, text: bytes, use: tuple[int, int]
+) -> tuple[Head, str, tuple[Parameter, ...]] | None:
+    """A whole head that a macro's use at `use` expands to: head, name and parameters.
+
+    None when `text` is no function head. Everything is placed at the use.
+    """
+    text = text.rstrip()
+    open_at = text.rfind(b"(")
+    while open_at >= 0 and close_of(text, open_at) != len(text) - 1:
+        open_at = text.rfind(b"(", 0, open_at)
+    name = _NAME_AT_END.search(text, 0, max(open_at, 0))
+    if open_at < 0 or name is None:
+        return None
+    nothing = Expander([])
+    end = len(text)
+    read = read_head(path, text, 0, name.span(1), (end, end), nothing)
+    span = Span(path, *use)
+    if read.bounds is not None:
+        read.bounds = msgspec.structs.replace(read.bounds, span=span)
+    parameters = read_parameters(path, text, open_at + 1, end - 1, nothing)
+    placed = tuple(msgspec.structs.replace(p, span=span) for p in parameters)
+    return read, name.group(1).decode("utf-8", "replace"), placed
+
+
 def read_parameters(
     path: str, code: bytes, start: int, end: int, macros: Expander
 ) -> tuple[Parameter, ...]:

@@ -146,7 +146,20 @@ def is_attribute_macro(definition: Definition) -> bool:
     body = definition.body
     if not attributes.is_attribute_text(body) or any(c in body for c in b"{;[="):
         return False
-    return definition.parameters is None or b"__shared__" not in body
+    if definition.parameters is None:
+        return True
+    return b"__shared__" not in body and not is_head_macro(definition)
+
+
+def is_head_macro(definition: Definition) -> bool:
+    """Whether a use is a whole function head, `KERNEL(name, T) { … }`, parameters included."""
+    body = definition.body
+    return (
+        definition.parameters is not None
+        and not any(c in body for c in b"{;[=")
+        and attributes.is_attribute_text(body)
+        and attributes.ends_in_parameters(body)
+    )
 
 
 def find_uses(bare: bytes, definitions: list[Definition]) -> list[Use]:

@@ -105,6 +105,20 @@ def test_kernels_made_by_macros_appear_for_each_use() -> None:
     assert model.functions[-1].space == "host"
 
 
+def test_a_whole_head_made_by_a_macro() -> None:
+    model = read(
+        """\
+        #define DEFINE(name, ...) template <typename T, __VA_ARGS__> \\
+          __global__ void __launch_bounds__(64) name(const T* a, int n)
+        DEFINE(first, bool kFlag) { go(); }
+        """
+    )
+    found = kernel(model, "first")
+    assert [(p.type, p.name) for p in found.parameters] == [("const T*", "a"), ("int", "n")]
+    assert found.bounds is not None
+    assert found.template == "typename T, bool kFlag"
+
+
 def test_what_a_macro_calls_is_called_where_it_is_used() -> None:
     model = read(
         """\
