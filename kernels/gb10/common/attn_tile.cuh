@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What one warp of the prefill attention kernels computes per tile of keys: scores, causal mask,
-// online softmax, product with the values; and what a block of them has to do. How K and V reach
-// shared memory is the kernels'.
+// What the prefill attention kernels share: a block's part of the problem, the copy of a bf16 tile,
+// and what a warp computes per tile of keys: scores, causal mask, online softmax, product with the
+// values. When a tile is copied, and from which format, is each kernel's.
 //
 // All tiles in shared memory are [row][kHeadDim] bf16, kRowBytes per row, with the 16-byte chunks
 // of a row permuted as attn_tile_offset says. A warp owns kWarpRows query rows as kTilesM MMA tiles
