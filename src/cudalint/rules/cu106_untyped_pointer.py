@@ -14,6 +14,7 @@ from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.semantics.model import ParameterType
 from cudalint.syntax.model import FileModel, Function, Parameter
 
+_NAMED = 3
 _HEAD = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 
 
@@ -272,7 +273,8 @@ extern "C" __global__ void __launch_bounds__(32) k(pointer_to<const float> in, f
         arguments = [name, slot.kernel.name]
         if not found.untyped:
             kind = "member"
-            arguments.append(", ".join(found.members))
+            more = len(found.members) - _NAMED
+            arguments.append(", ".join(found.members[:_NAMED]) + (f", {more} more" * (more > 0)))
         elif found.through:
             kind = "hidden"
             arguments += [found.canonical, ", ".join(n.name for n in found.through)]

@@ -34,4 +34,5 @@ class ParameterType(msgspec.Struct, frozen=True):
 
 def spelt(text: str) -> str:
     """The text of a type in one way of spacing: `const float*`."""
-    return re.sub(r" ?([*&]+) ?", r"\1", " ".join(text.split()))
+    joined = re.sub(r" ?([*&]+) ?", r"\1", " ".join(text.split()))
+    return re.sub(r"([*&])(?=\w)", r"\1 ", joined)

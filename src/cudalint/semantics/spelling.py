@@ -9,10 +9,11 @@ templates, `decltype`, names that mean different things) it says so, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
+from cudalint.finding import Span
 from cudalint.semantics.model import Name, ParameterType, spelt
 from cudalint.syntax.model import Alias, FileModel, Function, Macro, RecordType
 
@@ -34,31 +35,54 @@ class UnclearError(Exception):
     """The spelling alone does not tell the type."""
 
 
-class Names:
-    """The names that the text of one file can mean: its own, and those of what it includes."""
+class Declared:
+    """The names that one file declares outside of `#if 0`: aliases, macros, classes."""
 
-    def __init__(self, models: Iterable[FileModel]) -> None:
-        self._aliases: dict[str, list[Alias]] = {}
-        self._macros: dict[str, list[Macro]] = {}
-        self._classes: dict[str, list[RecordType]] = {}
-        self._conditional: set[str] = set()
-        for model in models:
-            for alias in model.aliases:
-                if not any(dead.covers(alias.span.start) for dead in model.dead):
-                    self._aliases.setdefault(alias.name, []).append(alias)
-                    if any(region.span.covers(alias.span.start) for region in model.regions):
-                        self._conditional.add(alias.name)
-            for macro in model.macros:
-                if not any(dead.covers(macro.span.start) for dead in model.dead):
-                    self._macros.setdefault(macro.name, []).append(macro)
-            for record in model.structs:
-                self._classes.setdefault(record.name, []).append(record)
+    def __init__(self, model: FileModel) -> None:
+        self.model = model
+        self.aliases: dict[str, list[Alias]] = {}
+        self.macros: dict[str, list[Macro]] = {}
+        self.classes: dict[str, list[RecordType]] = {}
+        for alias in model.aliases:
+            self.aliases.setdefault(alias.name, []).append(alias)
+        for macro in model.macros:
+            self.macros.setdefault(macro.name, []).append(macro)
+        for record in model.structs:
+            self.classes.setdefault(record.name, []).append(record)
+
+    def owner(self, alias: Alias) -> str | None:
+        """The class that an alias is a member of; None outside of classes."""
+        around = [r for r in self.model.structs if r.span.covers(alias.span.start)]
+        return max(around, key=lambda record: record.span.start).name if around else None
+
+    def in_region(self, alias: Alias) -> bool:
+        """Whether an alias stands in a branch of a preprocessor conditional."""
+        return any(region.span.covers(alias.span.start) for region in self.model.regions)
+
+    def alive(self, span: Span) -> bool:
+        """Whether `span` is code, and not in a branch that is never taken."""
+        return not any(dead.covers(span.start) for dead in self.model.dead)
+
+
+class Names:
+    """What a name in one file can mean: what the file declares, and what it includes."""
+
+    def __init__(self, files: Sequence[Declared]) -> None:
+        self._files = files
+        self._found: dict[str, _Meanings] = {}
+        self._members: dict[str, tuple[str, ...] | None] = {}
+
+    def _of(self, name: str) -> _Meanings:
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = _Meanings(self._files, name)
+        return found
 
     def resolve(self, text: str, kernel: Function) -> ParameterType:
         """The type that `text` spells among the parameters of `kernel`. Raises UnclearError."""
         own = frozenset(_WORD.findall(kernel.template or ""))
         if kernel.via_macro and kernel.use is None:
-            for macro in self._macros.get(kernel.via_macro, ()):
+            for macro in self._of(kernel.via_macro).macros:
                 own |= frozenset(macro.parameters or ())
         return self._resolve(text, own, kernel.index, _DEPTH)
 
@@ -81,20 +105,16 @@ class Names:
         if not core or core[-1] in _BUILT_IN or core[-1] in own:
             return ParameterType(spelt(text))
         name = core[-1]
-        macros = [word for word in core if word in self._macros]
+        macros = [word for word in core if self._of(word).macros]
         if macros:
             return self._through_macro(macros[-1], text, own, function, depth)
-        if name in self._aliases:
+        if self._aliases(name, text, function):
             return self._through_alias(name, text, own, function, depth)
         if "*" in text or name in _OPAQUE:
             return ParameterType(spelt(text))
-        if name in self._classes:
-            return ParameterType(
-                spelt(text), members=tuple(self._untyped_members(name, own, depth))
-            )
-        if "" in self._classes and self._untyped_members("", own, depth):
+        if not self._of(name).classes and self._untyped_members("", depth):
             raise UnclearError(text)  # `typedef struct { … } name;` may be what it is
-        return ParameterType(spelt(text))
+        return self._by_value(text, name, own, depth)
 
     def _template_id(self, text: str, own: frozenset[str], depth: int) -> ParameterType:
         """`Box<float>`: a class that the known files don't define has no members to look at."""
@@ -102,20 +122,21 @@ class Names:
         base = head[-1] if head else ""
         after = text.rpartition(">")[2]
         standard = "std" in head and base.endswith("_t")
-        if base in self._aliases or base in self._macros or standard or "::" in after:
+        known = self._of(base)
+        if known.aliases or known.macros or standard or "::" in after:
             if own.intersection(_WORD.findall(text)):
                 return ParameterType(spelt(text))  # it depends on a template parameter
             raise UnclearError(text)
-        if base not in self._classes or "*" in after:
+        if not known.classes or "*" in after:
             return ParameterType(spelt(text))
         if "void" in _WORD.findall(text):
             raise UnclearError(text)
-        return ParameterType(spelt(text), members=tuple(self._untyped_members(base, own, depth)))
+        return self._by_value(text, base, own, depth)
 
     def _through_macro(
         self, name: str, text: str, own: frozenset[str], function: int, depth: int
     ) -> ParameterType:
-        macros = self._macros[name]
+        macros = self._of(name).macros
         if any(macro.parameters is not None for macro in macros):
             raise UnclearError(text)
         found = []
@@ -129,12 +150,20 @@ class Names:
             return msgspec.structs.replace(meaning, through=meaning.through[1:])
         return meaning
 
+    def _aliases(self, name: str, text: str, function: int) -> list[Alias]:
+        """The aliases that `name` can mean in `text`: members of a class only after its name."""
+        qualifier = re.search(rf"(\w+)\s*::\s*{name}\b", text)
+        owners = (None, qualifier[1]) if qualifier else (None,)
+        return [
+            alias
+            for alias, owner in self._of(name).aliases
+            if owner in owners and alias.function in (-1, function)
+        ]
+
     def _through_alias(
         self, name: str, text: str, own: frozenset[str], function: int, depth: int
     ) -> ParameterType:
-        aliases = [a for a in self._aliases[name] if a.function in (-1, function)]
-        if not aliases:
-            return ParameterType(spelt(text))
+        aliases = self._aliases(name, text, function)
         if any(alias.template for alias in aliases):
             raise UnclearError(text)
         found = []
@@ -142,22 +171,61 @@ class Names:
             replaced = _with_target(text, name, alias.target)
             inner = self._resolve(replaced, own | {name}, function, depth - 1)
             found.append((inner, Name(name, alias.name_span)))
-        return _agreed(text, found, any_branch=name in self._conditional)
+        return _agreed(text, found, any_branch=self._of(name).conditional)
 
-    def _untyped_members(self, name: str, own: frozenset[str], depth: int) -> list[str]:
-        paths: list[str] = []
-        for record in self._classes[name]:
+    def _by_value(self, text: str, name: str, own: frozenset[str], depth: int) -> ParameterType:
+        """The type of a class that is passed by value."""
+        try:
+            members = self._untyped_members(name, depth)
+        except UnclearError:
+            if own:  # a template, of which only an instance could tell
+                return ParameterType(spelt(text))
+            raise
+        return ParameterType(spelt(text), members=members)
+
+    def _untyped_members(self, name: str, depth: int) -> tuple[str, ...]:
+        if name not in self._members:
+            self._members[name] = ()  # for a class that seems to hold itself: another of its name
+            self._members[name] = self._members_of(name, depth)
+        found = self._members[name]
+        if found is None:
+            raise UnclearError(name)
+        return found
+
+    def _members_of(self, name: str, depth: int) -> tuple[str, ...] | None:
+        """The untyped members of the class; None if classes of that name differ in having any."""
+        found: list[tuple[str, ...]] = []
+        for record in self._of(name).classes:
+            paths: list[str] = []
             for member in record.members:
                 try:
-                    inner = self._resolve(member.type, own | {name}, -1, depth - 1)
+                    inner = self._resolve(member.type, frozenset((name,)), -1, depth - 1)
                 except UnclearError:
-                    if own:  # of a template that only an instance could tell
-                        continue
-                    raise
+                    return None
                 if inner.untyped:
                     paths.append(member.name)
                 paths += [f"{member.name}.{path}" for path in inner.members]
-        return list(dict.fromkeys(paths))
+            found.append(tuple(paths))
+        if len({bool(paths) for paths in found}) > 1:
+            return None
+        return found[0] if found else ()
+
+
+class _Meanings:
+    """All that one name is declared as in some files."""
+
+    def __init__(self, files: Sequence[Declared], name: str) -> None:
+        self.aliases: list[tuple[Alias, str | None]] = []
+        self.macros: list[Macro] = []
+        self.classes: list[RecordType] = []
+        self.conditional = False
+        for file in files:
+            for alias in file.aliases.get(name, ()):
+                if file.alive(alias.span):
+                    self.aliases.append((alias, file.owner(alias)))
+                    self.conditional = self.conditional or file.in_region(alias)
+            self.macros += (m for m in file.macros.get(name, ()) if file.alive(m.span))
+            self.classes += (c for c in file.classes.get(name, ()) if file.alive(c.span))
 
 
 def _with_target(text: str, name: str, target: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.semantics.model import ParameterType, spelt
-from cudalint.semantics.spelling import Names, UnclearError
+from cudalint.semantics.spelling import Declared, Names, UnclearError
 from cudalint.source import SourceFile
 from cudalint.syntax.model import Function
 
@@ -27,6 +27,7 @@ class TypeOracle:
     def __init__(self, project: Project, sources: Mapping[str, SourceFile]) -> None:
         self._sources = sources
         self._project = project
+        self._declared: dict[str, Declared] = {}
         self._names: dict[str, Names] = {}
         self._kernels: dict[str, dict[int, list[ClangKernel]]] = {}
         self.failure: str | None = None
@@ -50,9 +51,14 @@ class TypeOracle:
         names = self._names.get(path)
         if names is None:
             files = (path, *self._project.includes.closure(path))
-            models = [self._project.models[file] for file in files]
-            names = self._names[path] = Names(models)
+            names = self._names[path] = Names([self._declared_in(file) for file in files])
         return names
+
+    def _declared_in(self, path: str) -> Declared:
+        declared = self._declared.get(path)
+        if declared is None:
+            declared = self._declared[path] = Declared(self._project.models[path])
+        return declared
 
     def _ask(self, kernel: Function, number: int) -> ParameterType | None:
         """What libclang says of one parameter; None if it does not see that kernel."""

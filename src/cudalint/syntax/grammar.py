@@ -59,6 +59,9 @@ class _Kinds:
             number("template_declaration"),
             number("case_statement"),
             number("labeled_statement"),
+            # An alias has no parenthesis, and may be all that these hold.
+            *map(number, ("translation_unit", "preproc_if", "preproc_ifdef")),
+            *map(number, ("preproc_else", "preproc_elif", "preproc_elifdef")),
         }
         self.block = number("declaration_list")
 
