@@ -54,6 +54,14 @@ class _Kinds:
         self.call = number("call_expression")
         self.arguments = number("argument_list")
         self.linkage = number("linkage_specification")
+        self.leaves = {
+            number(kind)
+            for kind in (
+                *("identifier", "field_identifier", "type_identifier", "namespace_identifier"),
+                *("number_literal", "string_literal", "char_literal", "primitive_type", "comment"),
+                *("type_qualifier", "storage_class_specifier", "sized_type_specifier", "this"),
+            )
+        }
         self.always_entered = {
             number("else_clause"),
             number("template_declaration"),
@@ -75,12 +83,6 @@ class _Kinds:
         return False
 
 
-def _may_hold(text: bytes, node: Node) -> bool:
-    """Whether a wanted node may lie inside `node`: each has a parenthesis or a brace."""
-    start, end = node.start_byte, node.end_byte
-    return text.find(b"(", start, end) >= 0 or text.find(b"{", start, end) >= 0
-
-
 @lru_cache(maxsize=1)
 def _tools() -> tuple[Parser, _Kinds]:
     language = Language(tree_sitter_cuda.language())
@@ -94,10 +96,13 @@ def parse(text: bytes) -> tuple[Node, dict[str, list[Node]]]:
     found: dict[str, list[Node]] = {}
     plain = kinds.plain.get
     broken = root.has_error
+    leaves, always_entered, find = kinds.leaves, kinds.always_entered, text.find
     stack = [root]
     while stack:
         node = stack.pop()
         kind = node.kind_id
+        if kind in leaves:
+            continue
         name = plain(kind)
         if name is not None:
             found.setdefault(name, []).append(node)
@@ -116,9 +121,12 @@ def parse(text: bytes) -> tuple[Node, dict[str, list[Node]]]:
                 found.setdefault("linkage", []).append(node)
         elif broken and (node.is_error or node.is_missing):
             found.setdefault("error" if node.is_error else "missing", []).append(node)
-        # Punctuation matters only where it is missing.
         if broken:
+            # Punctuation matters only where it is missing.
             stack += reversed(node.children)
-        elif kind in kinds.always_entered or _may_hold(text, node):
+            continue
+        # What is wanted has a parenthesis or a brace inside.
+        start, end = node.start_byte, node.end_byte
+        if kind in always_entered or find(b"(", start, end) >= 0 or find(b"{", start, end) >= 0:
             stack += reversed(node.named_children)
     return root, found

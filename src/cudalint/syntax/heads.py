@@ -37,6 +37,12 @@ _DROPPED = re.compile(
     rb"\b(?:__restrict__|__restrict|restrict|__grid_constant__|register|typename|"
     rb"(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\))(?!\w)"
 )
+# What most parameters look like: `const float* __restrict__ x`, `unsigned n`.
+_PLAIN_PARAMETER = re.compile(
+    rb"((?:const\s+|unsigned\s+)?(?!(?:const|volatile|struct|class|enum|typename|__restrict__)\b)"
+    rb"[A-Za-z_][\w:]*(?:\s*[*&]|(?=\s)))\s*(?:__restrict__\s+)?"
+    rb"(?<!\w)([A-Za-z_]\w*)"
+)
 _NAME_AT_END = re.compile(rb"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 _FUNCTION_POINTER = re.compile(rb"\(\s*(?:[\w:]+::)?[*&]+\s*(?:const\s*)?([A-Za-z_]\w*)?")
 _C_LINKAGE = re.compile(rb'\bextern\s*"C"')
@@ -158,6 +164,9 @@ def read_parameters(
 
 def read_parameter(span: Span, text: bytes) -> Parameter:
     """One parameter or variable declarator with its type, as `model.Parameter` says."""
+    plain = _PLAIN_PARAMETER.fullmatch(text)
+    if plain is not None and plain.group(2) not in _TYPE_WORDS:
+        return Parameter(span, normal(plain.group(1)), plain.group(2).decode())
     default = None
     equals = _top_level_equals(text)
     if equals >= 0:
