@@ -222,6 +222,7 @@ class _Reader:
 
     def named(self, name: str, depth: int) -> int | None:
         """A keyword, a cast, a call or the name of a constant."""
+        name = name.removeprefix("::")
         if name in ("true", "false"):
             return int(name == "true")
         if name == "sizeof":

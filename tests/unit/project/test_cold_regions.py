@@ -1,0 +1,108 @@
+"""The parts of a hot function that are no launch path."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudalint.headermacros import home
+from projects import project_of
+
+HEAD = """\
+#define SYNC() here()
+void here();
+"""
+
+
+def regions(body: str, head: str = "") -> tuple[bool, bool]:
+    """Whether the call `here()` of a function's body is in a cold, and in a lazy region."""
+    source = f"{HEAD}{head}\nint f(float* p, int n, cudaError_t err) {{\n{body}\n}}\n"
+    project = project_of({"a.cu": source})
+    model = project.models["a.cu"]
+    call = next(c for c in model.calls if c.name == "here" and c.function >= 0)
+    assert home(call) == "a.cu"
+    return project.cold_regions.cold(call), project.cold_regions.lazy(call)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (debug) here();",
+        "if (debug) { if (n) { here(); } }",
+        "if (!debug) { n = 1; } else here();",
+        "const bool tr = env().trace; if (tr && n) here();",
+        "auto tr = env().trace; auto g = [&] { if (tr) here(); };",
+        "while (verbose) { here(); }",
+        "if (!profiling()) return 0; here();",
+        "for (;;) { if (!dumping_trace) continue; here(); }",
+        "#ifdef DEBUG\nhere();\n#endif",
+        "#ifndef NDEBUG\nhere();\n#endif",
+        "#ifdef NDEBUG\n#else\nhere();\n#endif",
+        "#if OP_TRACE > 1\nhere();\n#endif",
+        "std::call_once(flag, [] { here(); });",
+        "static const int x = here();",
+        "if (err != cudaSuccess) { here(); cudaFree(p); return 1; }",
+        "if (!p) { here(); release(p); throw 1; }",
+        "if (debug) SYNC();",
+    ],
+)
+def test_cold(body: str) -> None:
+    assert regions(body)[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "here();",
+        "if (n > 3) here();",
+        "if (!debug) here();",
+        "if (debug || n) here();",
+        "if (debug) n = 1; here();",
+        "if (debug) return 0; else n = 2; here();",
+        "for (;;) { if (!tracing) break; } here();",
+        "#ifdef NDEBUG\nhere();\n#endif",
+        "#ifdef NDEBUG\n#endif\n#ifdef FAST\nhere();\n#endif",
+        "#ifdef DEBUG\n#else\nhere();\n#endif",
+        "static int x; x = here();",
+        "if (err != cudaSuccess) { here(); return 1; }",
+        "if (err != cudaSuccess) { here(); cudaFree(p); }",
+        "if (n == 3) { here(); cudaFree(p); return 1; }",
+        "const bool tr = n > 3; if (tr) here();",
+    ],
+)
+def test_not_cold(body: str) -> None:
+    assert not regions(body)[0]
+
+
+def test_a_flag_of_another_function_says_nothing() -> None:
+    head = "void g() { const bool slow = trace; }\n"
+    assert regions("if (slow) here();", head) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (!p) { here(); cudaMalloc(&p, n); }",
+        "if (p == nullptr) { p = allocate(n); here(); }",
+        "if (nullptr == p) { here(); p = pool.alloc(n); }",
+        "if (cap < n) { cudaFree(p); cudaMalloc(&p, n); here(); }",
+        "if (n > cap) { cudaMallocAsync(&p, n, s); here(); }",
+        "if (buffers.empty()) { buffers.push_back(make_unique(n)); here(); }",
+        "if (p) { use(p); } else { cudaMalloc(&p, n); here(); }",
+    ],
+)
+def test_lazy(body: str) -> None:
+    assert regions(body) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (!p) { here(); }",
+        "if (!done) { cudaMalloc(&p, n); here(); }",
+        "if (n) { cudaMalloc(&p, n); here(); }",
+        "if (!p) { cudaMalloc(&p, n); } here();",
+        "while (!p) { cudaMalloc(&p, n); here(); }",
+    ],
+)
+def test_not_lazy(body: str) -> None:
+    assert not regions(body)[1]
