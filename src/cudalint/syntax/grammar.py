@@ -63,8 +63,10 @@ class _Kinds:
             )
         }
         self.always_entered = {
+            number("translation_unit"),
             number("else_clause"),
             number("template_declaration"),
+            number("declaration_list"),
             number("case_statement"),
             number("labeled_statement"),
             # An alias has no parenthesis, and may be all that these hold.

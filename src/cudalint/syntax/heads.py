@@ -155,15 +155,13 @@ def read_parameters(
             )
     if len(ranges) == 1 and text.strip() == b"void":
         return ()
-    return tuple(
-        read_parameter(Span(path, start + s, start + e), text[s:e])
-        for s, e in ranges
-        if text[s:e] != b"..."
-    )
+    return tuple(read_parameter(Span(path, start + s, start + e), text[s:e]) for s, e in ranges)
 
 
 def read_parameter(span: Span, text: bytes) -> Parameter:
     """One parameter or variable declarator with its type, as `model.Parameter` says."""
+    if text == b"...":
+        return Parameter(span, "...", "")
     plain = _PLAIN_PARAMETER.fullmatch(text)
     if plain is not None and plain.group(2) not in _TYPE_WORDS:
         return Parameter(span, normal(plain.group(1)), plain.group(2).decode())

@@ -26,7 +26,8 @@ class Parameter(msgspec.Struct, frozen=True, array_like=True):
 
     `type` keeps const, `*`, `&` and `[]` (as `*`) and drops restrict words,
     attributes and the default; `default` is None when there is none. For a
-    function pointer `type` is the whole declarator text.
+    function pointer `type` is the whole declarator text. A C variadic `...` is a
+    parameter of that type.
     """
 
     span: Span

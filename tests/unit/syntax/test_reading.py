@@ -281,6 +281,22 @@ def test_lambdas_of_device_code_are_device_code() -> None:
     assert next(c for c in model.calls if c.name == "g").function == lambda_.index
 
 
+def test_a_file_of_aliases_alone() -> None:
+    aliases = read(
+        "using vec_t = float4;\ntypedef float4 v2_t;\nnamespace n { using w = int; }"
+    ).aliases
+    assert [(a.name, a.target) for a in aliases] == [
+        ("vec_t", "float4"),
+        ("v2_t", "float4"),
+        ("w", "int"),
+    ]
+
+
+def test_a_variadic_parameter_is_one() -> None:
+    parameters = read("void f(const char* format, ...);").functions[0].parameters
+    assert [p.type for p in parameters] == ["const char*", "..."]
+
+
 def test_methods_and_scopes() -> None:
     model = read(
         """\
