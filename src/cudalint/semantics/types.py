@@ -29,6 +29,7 @@ class TypeOracle:
         self._project = project
         self._declared: dict[str, Declared] = {}
         self._names: dict[str, Names] = {}
+        self._answers: dict[tuple[str, int], tuple[ParameterType, ...]] = {}
         self._kernels: dict[str, dict[int, list[ClangKernel]]] = {}
         self.failure: str | None = None
 
@@ -38,6 +39,12 @@ class TypeOracle:
         A type that neither its spelling nor libclang can tell is as it is
         written, and neither untyped nor with untyped members.
         """
+        key = (kernel.span.path, kernel.index)
+        if key not in self._answers:
+            self._answers[key] = tuple(self._resolved(kernel))
+        return self._answers[key]
+
+    def _resolved(self, kernel: Function) -> list[ParameterType]:
         names = self._names_of(kernel.span.path)
         found: list[ParameterType] = []
         for number, parameter in enumerate(kernel.parameters):
@@ -45,7 +52,7 @@ class TypeOracle:
                 found.append(names.resolve(parameter.type, kernel))
             except UnclearError:
                 found.append(self._ask(kernel, number) or ParameterType(spelt(parameter.type)))
-        return tuple(found)
+        return found
 
     def _names_of(self, path: str) -> Names:
         names = self._names.get(path)
