@@ -101,6 +101,7 @@ def _selectors(name: str, text: str) -> Callable[..., Any]:
     show_default=True,
     help="What becomes of suppressed findings in SARIF.",
 )
+@click.option("--sarif-embed", is_flag=True, help="Put the text of the files into SARIF.")
 @click.option(
     "--sarif-category",
     metavar="NAME",
@@ -209,7 +210,12 @@ def _report(run: Run, options: dict[str, Any], *, colour: bool) -> str:
         from cudalint.reporters.sarif import sarif
 
         include = options["sarif_suppressed"] == "include"
-        return sarif(run, suppressed=include, category=options["sarif_category"])
+        return sarif(
+            run,
+            suppressed=include,
+            embed=options["sarif_embed"],
+            category=options["sarif_category"],
+        )
     if name == "concise":
         from cudalint.reporters.concise import concise
 

@@ -29,15 +29,18 @@ SCHEMA = (
 _SEVERITY = {level: rank for rank, level in enumerate(Level)}
 
 
-def sarif(run: Run, *, suppressed: bool = False, category: str | None = None) -> str:
+def sarif(
+    run: Run, *, suppressed: bool = False, embed: bool = False, category: str | None = None
+) -> str:
     """The SARIF log of `run`.
 
     `suppressed` keeps the silenced findings, marked as such with the reason;
     without it they are left out, since code review opens them as alerts.
-    `category` tells several runs over one commit apart.
+    `embed` puts the text of the files that have results in, for viewers that
+    can't reach them. `category` tells several runs over one commit apart.
     """
     repository = find_repository(Path(os.path.realpath(run.root)))
-    places = Places(run.root, repository)
+    places = Places(run.root, repository, indexed=embed)
     rules = {entry.rule.code: (at, entry.rule) for at, entry in enumerate(run.rules)}
     results = Results(rules, run.sources, run.models, places)
     notifications = Notifications(run)
@@ -46,6 +49,7 @@ def sarif(run: Run, *, suppressed: bool = False, category: str | None = None) ->
         for finding, silenced in _distinct(_findings(run, suppressed))
     ]
     made.sort(key=lambda pair: _SEVERITY[pair[0]])
+    invocation = notifications.invocation(results.location)
     log = om.Run(
         tool=om.Tool(driver=driver(run.rules, notifications.descriptors)),
         column_kind="utf16CodeUnits",
@@ -58,7 +62,8 @@ def sarif(run: Run, *, suppressed: bool = False, category: str | None = None) ->
         },
         version_control_provenance=_provenance(repository),
         automation_details=_automation(category),
-        invocations=[notifications.invocation(results.location)],
+        invocations=[invocation],
+        artifacts=places.artifacts(run.sources) if embed else None,
         results=None,
     )
     return to_json(

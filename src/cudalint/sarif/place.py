@@ -7,6 +7,7 @@ since that is what they are matched with.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -14,15 +15,20 @@ from urllib.parse import quote
 import sarif_om as om
 
 from cudalint.sarif.repository import Repository
+from cudalint.source import SourceFile
 
 BASE = "SRCROOT"
 _SAFE = "/!$&'()*+,;=@~-._"
 
 
 class Places:
-    """The locations of one run's files. `root` is the run's, `repository` the one around it."""
+    """The locations of one run's files. `root` is the run's, `repository` the one around it.
 
-    def __init__(self, root: str, repository: Repository | None) -> None:
+    `indexed` numbers them, for a log that embeds the files.
+    """
+
+    def __init__(self, root: str, repository: Repository | None, *, indexed: bool = False) -> None:
+        self._indexed = indexed
         self._root = Path(root)
         real = Path(os.path.realpath(root))
         self._base = real if repository is None else repository.root
@@ -50,8 +56,23 @@ class Places:
                 found = om.ArtifactLocation(uri="file://" + _encoded(absolute))
             else:
                 found = om.ArtifactLocation(uri=_encoded(relative), uri_base_id=BASE)
+            if self._indexed:
+                found.index = len(self._locations)
             self._locations[path] = found
         return self._locations[path]
+
+    def artifacts(self, sources: Mapping[str, SourceFile]) -> list[Any]:
+        """The files that were located so far, in the order of their indexes, with their text."""
+        return [
+            om.Artifact(
+                location=location,
+                contents=om.ArtifactContent(text=sources[path].data.decode("utf-8", "replace")),
+                length=len(sources[path].data),
+                encoding="UTF-8",
+                roles=["analysisTarget"],
+            )
+            for path, location in self._locations.items()
+        ]
 
 
 def _encoded(path: str) -> str:

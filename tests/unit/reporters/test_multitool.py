@@ -127,12 +127,14 @@ def sample(tmp_path: Path) -> Run:
     )
 
 
+@pytest.mark.parametrize("embed", [False, True])
 @pytest.mark.parametrize("suppressed", [False, True])
 def test_nothing_to_complain_of(
-    multitool: Path, sample: Run, tmp_path: Path, suppressed: bool
+    multitool: Path, sample: Run, tmp_path: Path, suppressed: bool, embed: bool
 ) -> None:
     log = tmp_path / "log.sarif"
-    log.write_text(sarif(sample, suppressed=suppressed, category="kernels"), encoding="utf-8")
+    text = sarif(sample, suppressed=suppressed, embed=embed, category="kernels")
+    log.write_text(text, encoding="utf-8")
     assert opinion(multitool, log) == []
 
 

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from line_hash_oracle import oracle
 from sample_runs import BY_CODE, SampleRecord, results_with_regions, run_of, runs, span_of
 
 from cudalint.finding import Edit, Finding, Fix, Level, Span
@@ -176,9 +177,23 @@ def test_places_and_ids(run: Run) -> None:
 
 @given(runs())
 @MANY
-def test_fingerprints(run: Run) -> None:
-    from test_line_hash import oracle
+def test_embedded_files(run: Run) -> None:
+    log = log_of(run, suppressed=True, embed=True)
+    assert [error.message for error in validator().iter_errors(log)] == []
+    artifacts = log["runs"][0].get("artifacts", [])
+    for at, artifact in enumerate(artifacts):
+        assert artifact["location"]["index"] == at
+        data = file_at(run, artifact["location"]["uri"])
+        assert artifact["contents"]["text"] == data.decode("utf-8", "replace")
+        assert artifact["length"] == len(data)
+    for result in log["runs"][0]["results"]:
+        location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        assert artifacts[location["index"]]["location"] == location
 
+
+@given(runs())
+@MANY
+def test_fingerprints(run: Run) -> None:
     own = Counter()
     for result in log_of(run, suppressed=True)["runs"][0]["results"]:
         physical = result["locations"][0]["physicalLocation"]
