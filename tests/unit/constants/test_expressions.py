@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import pytest
 
 from cudalint.expression import evaluate
 
@@ -127,7 +126,7 @@ leaf = st.integers(0, 99).map(lambda n: (str(n), n))
 def joined(children: st.SearchStrategy[tuple[str, int]]) -> st.SearchStrategy[tuple[str, int]]:
     def join(one: tuple[str, int], operator: str, other: tuple[str, int]) -> tuple[str, int]:
         text = f"({one[0]}{operator}{other[0]})"
-        return text, int(eval(f"{one[1]} {operator} {other[1]}"))  # noqa: S307
+        return text, int(eval(f"{one[1]} {operator} {other[1]}"))
 
     operators = st.sampled_from(["+", "-", "*", "&", "|", "^", "<", ">", "==", "!="])
     return st.builds(join, children, operators, children)

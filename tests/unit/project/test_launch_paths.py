@@ -136,7 +136,8 @@ def test_calls_across_files_go_by_declarations() -> None:
         "util.cpp": '#include "util.h"\nvoid finish() {}\nnamespace n { void done() {} }\n',
         "other.cpp": "static void finish() {}\nvoid done() {}\nvoid unseen() {}\n",
         "a.cu": KERNEL
-        + '#include "util.h"\nvoid f(float* o) { k<<<1, 1>>>(o); finish(); n::done(); unseen(); }\n',
+        + '#include "util.h"\n'
+        + "void f(float* o) { k<<<1, 1>>>(o); finish(); n::done(); unseen(); }\n",
     }
     project = project_of(files)
     found = {

@@ -82,7 +82,7 @@ def test_what_is_called_debugging_implies_a_debug_name(text: str, when: bool) ->
         for m in (0, 3):
             names = {"debug": False, "trace": False, "n": n, "m": m}
             python = text.replace("&&", " and ").replace("||", " or ").replace("!", " not ")
-            assert bool(eval(python, {}, names)) is not when  # noqa: S307
+            assert bool(eval(python, {}, names)) is not when
 
 
 @given(terms)
