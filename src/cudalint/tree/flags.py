@@ -60,7 +60,7 @@ for _name, _values in {
     "prec-div": _BOOLEAN,
     "prec-sqrt": _BOOLEAN,
     "maxrregcount": r"\d{1,3}",
-    "diag-suppress": r"[\w-]+(,[\w-]+)*",
+    "diag-suppress": r"\d+(,\d+)*",
 }.items():
     _VALUED[f"-{_name}"] = _VALUED[f"--{_name}"] = (f"--{_name}", _values)
 

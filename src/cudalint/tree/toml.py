@@ -84,19 +84,23 @@ def _reader() -> tuple[Any, type[ValueError]]:
 
 def _syntax_fault(path: str, data: bytes, start: int, message: str, places: _Places) -> SyntaxFault:
     problem, _, place = message.partition(" (at ")
+    offset, width = _offset(data, start, place)
+    if problem.startswith(("Cannot ", "Duplicate ")):  # the reader stops behind the statement
+        return SyntaxFault(places.statement_before(offset), problem)
+    return SyntaxFault(Span(path, offset, offset + width), problem)
+
+
+def _offset(data: bytes, start: int, place: str) -> tuple[int, int]:
+    """The byte offset of "line 1, column 2" or of the end, and how long the character there is."""
     match = re.match(r"line (\d+), column (\d+)", place)
     if match is None:
-        end = len(data.rstrip())
-        return SyntaxFault(Span(path, end, end), problem)
+        return len(data.rstrip()), 0
     lines = data[start:].split(b"\n")
     line, column = int(match[1]), int(match[2])
-    before = start + sum(len(text) + 1 for text in lines[: line - 1])
     here = lines[line - 1].decode("utf-8")
-    offset = before + len(here[: column - 1].encode("utf-8"))
-    if problem.startswith(("Cannot ", "Duplicate ")):
-        return SyntaxFault(places.statement_before(offset), problem)
+    before = start + sum(len(text) + 1 for text in lines[: line - 1])
     width = len(here[column - 1 : column].encode("utf-8"))
-    return SyntaxFault(Span(path, offset, offset + width), problem)
+    return before + len(here[: column - 1].encode("utf-8")), width
 
 
 class _Places:

@@ -1,0 +1,263 @@
+"""Trees as read from disk: roots, layers, targets, inheritance, what is left alone."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from pathlib import Path
+
+import pytest
+
+from conftest import write_files
+from cudalint.tree.model import KernelTree, Target
+from cudalint.tree.read import read_trees, tree_files
+from cudalint.tree.units import units
+
+ARCH = '[hardware]\narch = "sm_121"\n'
+HOPPER = '[hardware]\narch = "sm_90a"\ninherits = "gb10"\n'
+
+
+def trees_of(root: Path, files: dict[str, str | bytes]) -> tuple[KernelTree, ...]:
+    write_files(root, files)
+    return read_trees(root, {posixpath.dirname(path) for path in files})
+
+
+def only(root: Path, files: dict[str, str | bytes]) -> KernelTree:
+    (tree,) = trees_of(root, files)
+    return tree
+
+
+def target(tree: KernelTree, name: str) -> Target:
+    (found,) = (t for t in tree.targets if t.name == name)
+    return found
+
+
+@pytest.mark.parametrize("prefix", ["", "kernels/", "src/cuda/kernels/"])
+def test_a_tree_s_root_may_have_any_name(tmp_path: Path, prefix: str) -> None:
+    files: dict[str, str | bytes] = {
+        f"{prefix}gb10/HARDWARE.toml": ARCH,
+        f"{prefix}gb10/common/a.cu": "",
+        f"{prefix}gb10/common/b.cu": "",
+        f"{prefix}gb10/common/t.cuh": "",
+        f"{prefix}gb10/m/fp8/a.cu": "",
+        f"{prefix}gb10/m/fp8/u.h": "",
+    }
+    tree = only(tmp_path, files)
+    assert tree.root == (prefix.rstrip("/") or ".")
+    assert [t.name for t in tree.targets] == ["gb10/common", "gb10/m/fp8"]
+    leaf = target(tree, "gb10/m/fp8")
+    assert leaf.sources == {
+        "a": f"{prefix}gb10/m/fp8/a.cu",
+        "b": f"{prefix}gb10/common/b.cu",
+    }
+    assert leaf.headers == {
+        "t.cuh": f"{prefix}gb10/common/t.cuh",
+        "u.h": f"{prefix}gb10/m/fp8/u.h",
+    }
+    assert leaf.hardware.arch == "sm_121"
+    assert leaf.includes == (f"{prefix}gb10/m/fp8", f"{prefix}gb10/common")
+    assert tree_files([tree]) == tuple(sorted(files))
+
+
+@pytest.mark.parametrize(
+    "folder", ["gb10", "gb10/common", "gb10/m", "gb10/m/fp8", "gb10/m/fp8/", "./gb10/common"]
+)
+def test_any_folder_of_a_tree_leads_to_it(tmp_path: Path, folder: str) -> None:
+    write_files(tmp_path, {"gb10/common/a.cu": "", "gb10/m/fp8/a.cu": "", "hopper/common/a.cu": ""})
+    (tree,) = read_trees(tmp_path, [folder])
+    assert [hw.name for hw in tree.hardware] == ["gb10", "hopper"]
+
+
+def test_a_project_root_that_is_a_hardware_folder_has_no_siblings(tmp_path: Path) -> None:
+    write_files(tmp_path, {"gb10/common/a.cu": "", "gb10/m/fp8/a.cu": "", "hopper/common/a.cu": ""})
+    (tree,) = read_trees(tmp_path / "gb10", ["common", "m/fp8"])
+    assert [t.name for t in tree.targets] == ["gb10/common", "gb10/m/fp8"]
+    assert target(tree, "gb10/m/fp8").sources == {"a": "m/fp8/a.cu"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"src/common/util.h": "", "src/net/http/util.h": ""},
+        {"src/common/util.cpp": "", "src/a.cu": ""},
+        {"gb10/m/fp8/a.cu": ""},
+        {"a.cu": ""},
+        {"metal/common/a.cu": ""},
+        {"strix-hip/common/a.cu": "", "strix-hip/m/fp8/a.cu": ""},
+        {"amd/common/a.cu": "", "amd/HARDWARE.toml": '[hardware]\nvendor = "amd"\n'},
+        {"strix/common/a.cu": "", "strix/HARDWARE.toml": '[hardware]\narch = "gfx1151"\n'},
+    ],
+)
+def test_what_is_no_cuda_tree(tmp_path: Path, files: dict[str, str | bytes]) -> None:
+    assert trees_of(tmp_path, files) == ()
+
+
+def test_layers_of_hardware_that_inherits(tmp_path: Path) -> None:
+    tree = only(
+        tmp_path,
+        {
+            "gb10/HARDWARE.toml": ARCH + '[build]\nextra_nvcc_flags = ["-DBASE"]\n',
+            "gb10/common/a.cu": "",
+            "gb10/common/b.cu": "",
+            "gb10/common/KERNEL.toml": '[build]\nextra_nvcc_flags = ["-DX=1", "--fmad=false"]\n',
+            "gb10/m/fp8/a.cu": "",
+            "gb10/m/fp8/c.cu": "",
+            "gb10/other/fp8/d.cu": "",
+            "hopper/HARDWARE.toml": HOPPER + '[build]\nextra_nvcc_flags = ["-lineinfo"]\n',
+            "hopper/common/b.cu": "",
+            "hopper/m/fp8/c.cu": "",
+            "hopper/m/fp8/KERNEL.toml": '[build]\nextra_nvcc_flags = ["-D", "X=1", "-DY"]\n',
+        },
+    )
+    leaf = target(tree, "hopper/m/fp8")
+    assert [layer.path for layer in leaf.layers] == [
+        "hopper/m/fp8",
+        "gb10/m/fp8",
+        "hopper/common",
+        "gb10/common",
+    ]
+    assert leaf.sources == {
+        "a": "gb10/m/fp8/a.cu",
+        "b": "hopper/common/b.cu",
+        "c": "hopper/m/fp8/c.cu",
+    }
+    assert leaf.flags == ("-DBASE", "-lineinfo", "-DX=1", "--fmad=false", "-DY")
+    assert leaf.hardware.arch == "sm_90a"
+    names = [t.name for t in tree.targets]
+    assert "gb10/other/fp8" in names
+    assert "hopper/other/fp8" not in names
+
+
+def test_a_model_may_use_another_s_kernels(tmp_path: Path) -> None:
+    tree = only(
+        tmp_path,
+        {
+            "gb10/common/a.cu": "",
+            "gb10/big/fp8/a.cu": "",
+            "gb10/big/int4/a.cu": "",
+            "gb10/small/MODEL.toml": '[model]\nkernel_source = "big"\nlayers = 12\n',
+            "gb10/small/int4/a.cu": "",
+        },
+    )
+    assert target(tree, "gb10/small/fp8").sources == {"a": "gb10/big/fp8/a.cu"}
+    assert target(tree, "gb10/small/int4").sources == {"a": "gb10/small/int4/a.cu"}
+
+
+def test_an_arch_is_inherited_and_must_look_like_one(tmp_path: Path) -> None:
+    tree = only(
+        tmp_path,
+        {
+            "gb10/HARDWARE.toml": '[hardware]\narch = "compute_121f"\n',
+            "gb10/common/a.cu": "",
+            "spark/HARDWARE.toml": '[hardware]\ninherits = "gb10"\n',
+            "spark/common/b.cu": "",
+            "odd/HARDWARE.toml": '[hardware]\narch = "-o /tmp/x"\ninherits = "odd"\n',
+            "odd/common/b.cu": "",
+        },
+    )
+    archs = {hw.name: hw.arch for t in tree.targets for hw in [t.hardware]}
+    assert archs == {"gb10": "sm_121f", "spark": "sm_121f", "odd": None}
+
+
+def test_use_brings_files_of_the_tree(tmp_path: Path) -> None:
+    use = '[sources]\nuse = ["big/fp8/b.cu", "../hopper/common/h.cuh"]\n'
+    tree = only(
+        tmp_path,
+        {
+            "kernels/gb10/common/a.cu": "",
+            "kernels/gb10/big/fp8/b.cu": "",
+            "kernels/gb10/small/fp8/KERNEL.toml": use,
+            "kernels/hopper/common/h.cuh": "",
+            "kernels/hopper/common/x.cu": "",
+        },
+    )
+    leaf = target(tree, "gb10/small/fp8")
+    assert leaf.sources["b"] == "kernels/gb10/big/fp8/b.cu"
+    assert leaf.headers == {"h.cuh": "kernels/hopper/common/h.cuh"}
+    assert sorted(leaf.layers[0].used) == [
+        "kernels/gb10/big/fp8/b.cu",
+        "kernels/hopper/common/h.cuh",
+    ]
+
+
+def test_no_symbolic_link_is_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    write_files(outside, {"a.cu": "", "KERNEL.toml": '[modules]\na = "secret"\n'})
+    root = tmp_path / "project"
+    write_files(
+        root,
+        {
+            "gb10/HARDWARE.toml": ARCH,
+            "gb10/common/a.cu": "",
+            "gb10/m/fp8/b.cu": "",
+            "gb10/m/int4/KERNEL.toml": '[sources]\nuse = ["linked/a.cu", "common/l.cu"]\n',
+        },
+    )
+    (root / "gb10/linked").symlink_to(outside)
+    (root / "gb10/common/l.cu").symlink_to(outside / "a.cu")
+    (root / "gb10/m/fp8/KERNEL.toml").symlink_to(outside / "KERNEL.toml")
+    (root / "gb10/m/loop").symlink_to(root / "gb10/m")
+    (root / "hopper").symlink_to(root / "gb10")
+    (tree,) = read_trees(root, ["gb10/common", "gb10/m/fp8", "gb10/m/int4"])
+    assert [hw.name for hw in tree.hardware] == ["gb10"]
+    assert all(not path.startswith("../") for path in tree_files([tree]))
+    assert target(tree, "gb10/m/fp8").layers[0].manifest is None
+    assert target(tree, "gb10/m/int4").sources == {"a": "gb10/common/a.cu"}
+    links = {fault.arguments[0] for fault in tree.faults if fault.kind == "symbolic-link"}
+    assert links == {
+        "hopper",
+        "gb10/linked",
+        "gb10/common/l.cu",
+        "gb10/m/loop",
+        "gb10/m/fp8/KERNEL.toml",
+    }
+    manifest = target(tree, "gb10/m/int4").layers[0].manifest
+    assert manifest is not None
+    assert [fault.kind for fault in manifest.faults] == ["use-link", "use-link"]
+
+
+@pytest.mark.parametrize(
+    "data", [b"[shadow\n", b"\xff\xfe[\0s\0", b"", b"a" * 1_000_001], ids=["toml", "16", "0", "big"]
+)
+def test_odd_manifests_don_t_stop_the_reading(tmp_path: Path, data: bytes) -> None:
+    tree = only(
+        tmp_path,
+        {
+            "gb10/common/a.cu": "",
+            "gb10/m/fp8/a.cu": "",
+            "gb10/m/fp8/KERNEL.toml": data,
+            "gb10/m/MODEL.toml": data,
+            "gb10/HARDWARE.toml": data,
+        },
+    )
+    manifest = target(tree, "gb10/m/fp8").layers[0].manifest
+    assert manifest is not None
+    assert manifest.readable == (data == b"")
+
+
+def test_a_fifo_is_no_manifest(tmp_path: Path) -> None:
+    write_files(tmp_path, {"gb10/common/a.cu": ""})
+    os.mkfifo(tmp_path / "gb10/common/KERNEL.toml")
+    (tree,) = read_trees(tmp_path, ["gb10/common"])
+    assert tree.targets[0].layers[0].manifest is None
+
+
+def test_units_join_targets_that_compile_alike(tmp_path: Path) -> None:
+    tree = only(
+        tmp_path,
+        {
+            "gb10/HARDWARE.toml": ARCH,
+            "gb10/common/a.cu": "",
+            "gb10/common/t.cuh": "",
+            "gb10/m/fp8/b.cu": "",
+            "gb10/m/fp8/KERNEL.toml": '[build]\nextra_nvcc_flags = ["-DX", "-I../../common"]\n',
+            "gb10/n/MODEL.toml": '[model]\nkernel_source = "m"\n',
+        },
+    )
+    common, leaf = units([tree], "gb10/common/a.cu")
+    assert (common.targets, common.arch, common.flags) == (("gb10/common",), "sm_121", ())
+    assert common.includes == ("gb10/common",)
+    assert (leaf.targets, leaf.flags) == (("gb10/m/fp8", "gb10/n/fp8"), ("-DX",))
+    assert leaf.includes == ("gb10/m/fp8", "gb10/common")
+    assert units([tree], "gb10/common/t.cuh") == ()
+    assert units([tree], "elsewhere.cu") == ()
