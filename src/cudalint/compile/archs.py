@@ -8,8 +8,6 @@ table to that header and to ptxas. What a kernel uses is no business of this fil
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 WARP = 32
@@ -17,7 +15,6 @@ THREADS_PER_BLOCK = 1024
 REGISTERS_PER_THREAD = 255
 STATIC_SHARED_PER_BLOCK = 48 * 1024
 
-_ARCH = re.compile(r"(?:sm|compute)_(\d+)[af]?")
 _SUBPARTITIONS = 4
 _REGISTER_UNIT = 256
 """Registers are given to warps in portions of this many."""
@@ -76,8 +73,10 @@ ARCHS = tuple(f"sm_{number}" for number in _LIMITS)
 
 def arch_number(arch: str) -> int:
     """The number in `sm_90a`: 90. It is 0 for what is no arch."""
-    match = _ARCH.fullmatch(arch)
-    return int(match.group(1)) if match else 0
+    kind, _, rest = arch.partition("_")
+    digits = rest[:-1] if rest.endswith(("a", "f")) else rest
+    is_arch = kind in ("sm", "compute") and digits.isascii() and digits.isdecimal()
+    return int(digits) if is_arch else 0
 
 
 def arch_limits(arch: str) -> ArchLimits | None:

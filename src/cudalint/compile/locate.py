@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from cudalint.compile.demangle import without_arguments
+from cudalint.compile.demangle import demangle, without_arguments
 from cudalint.compile.model import CompiledFile, Diagnostic, FunctionResources
 from cudalint.context import Context
 from cudalint.finding import Span
@@ -64,8 +64,6 @@ class Locator:
 
     def symbol(self, symbol: str) -> FunctionPlace:
         """The place of an entry of which only the symbol is known."""
-        from cudalint.compile.demangle import demangle
-
         name = demangle(symbol)
         return self._place(symbol, name.text, name.arity, entry=True)
 

@@ -6,6 +6,7 @@ it; any other file for the archs of the settings, else nvcc's default.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,31 +27,49 @@ def plan(
         for target in tree.targets:
             for source in target.sources.values():
                 targets.setdefault(source, []).append(target)
+    includes: dict[str, tuple[str, ...]] = {}
     requests: list[CompileRequest] = []
     for path in paths:
         if not path.endswith(".cu"):
             continue
         for target in targets.get(path, ()):
-            requests += _of_target(path, str(root), target, settings.targets)
+            if target.name not in includes:
+                includes[target.name] = _include_paths(target, root)
+            for arch in settings.targets or (target.hardware.arch,):
+                requests.append(
+                    CompileRequest(
+                        path,
+                        str(root),
+                        arch,
+                        includes[target.name],
+                        target.flags,
+                        (target.name,),
+                    )
+                )
         if path not in targets:
             archs = settings.targets or (None,)
             requests += (CompileRequest(path, str(root), arch) for arch in archs)
     return requests
 
 
-def _of_target(
-    path: str, root: str, target: Target, archs: Sequence[str]
-) -> Iterable[CompileRequest]:
-    for arch in archs or (target.hardware.arch,):
-        include_paths = _include_paths(target)
-        yield CompileRequest(path, root, arch, include_paths, target.flags, (target.name,))
+def _include_paths(target: Target, root: Path) -> tuple[str, ...]:
+    """The target's include folders, in order, without leaves that hold no header.
 
-
-def _include_paths(target: Target) -> tuple[str, ...]:
-    """The folders of the target's layers, the most specific first, then those of its flags.
-
-    A leaf without headers changes no include: left out, it lets the targets of
-    one common file share a compile.
+    Such a leaf changes no include: left out, it lets the targets of one common
+    file share a compile.
     """
-    layers = (layer for layer in target.layers if layer.headers or layer.kind == "common")
-    return tuple(dict.fromkeys((*(layer.path for layer in layers), *target.includes)))
+    without = {
+        layer.path
+        for layer in target.layers
+        if layer.kind == "leaf" and not layer.headers and not _has_folders(root / layer.path)
+    }
+    return tuple(folder for folder in target.includes if folder not in without)
+
+
+def _has_folders(folder: Path) -> bool:
+    """Whether a header could lie in a folder below."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.is_dir() for entry in entries)
+    except OSError:
+        return True

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.compile.kernels import Group, budget_of, objectionable, where
-from cudalint.compile.locate import Locator
-from cudalint.compile.model import CompiledFile, FunctionResources
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Related
 from cudalint.rule import CompileRule, Example
+
+if TYPE_CHECKING:
+    from cudalint.compile.kernels import Group
+    from cudalint.compile.locate import Locator
+    from cudalint.compile.model import CompiledFile, FunctionResources
 
 _LINES_SHOWN = 10
 
@@ -189,6 +192,9 @@ class RegisterSpill(CompileRule):
         self, compiled: CompiledFile, context: Context, options: RegisterSpillOptions
     ) -> Iterator[Finding]:
         """Report each kernel, and each function that was not inlined, that spills."""
+        from cudalint.compile.kernels import budget_of, objectionable
+        from cudalint.compile.locate import Locator
+
         locator = Locator(compiled, context)
 
         def over(function: FunctionResources) -> bool:
@@ -199,6 +205,8 @@ class RegisterSpill(CompileRule):
             yield self._finding(group, compiled, locator)
 
     def _finding(self, group: Group, compiled: CompiledFile, locator: Locator) -> Finding:
+        from cudalint.compile.kernels import where
+
         worst = group.worst(_spilled)
         function = worst.function
         on = where((build.compilation for build in group.builds), compiled)

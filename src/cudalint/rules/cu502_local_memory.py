@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from cudalint.compile.kernels import objectionable, where
-from cudalint.compile.locate import Locator
-from cudalint.compile.model import CompiledFile, FunctionResources
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
 from cudalint.rule import CompileRule, Example, NoOptions
+
+if TYPE_CHECKING:
+    from cudalint.compile.model import CompiledFile, FunctionResources
 
 _GB10 = 'targets = ["sm_121"]\n'
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -176,6 +177,9 @@ class LocalMemory(CompileRule):
         self, compiled: CompiledFile, context: Context, options: NoOptions
     ) -> Iterator[Finding]:
         """Report each function with a frame of its own."""
+        from cudalint.compile.kernels import objectionable, where
+        from cudalint.compile.locate import Locator
+
         for group in objectionable(compiled, Locator(compiled, context), _has_frame):
             worst = group.worst(lambda function: function.stack)
             function = worst.function

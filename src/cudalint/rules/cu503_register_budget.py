@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.compile.archs import REGISTERS_PER_THREAD, THREADS_PER_BLOCK, arch_limits
-from cudalint.compile.kernels import Group, budget_of, objectionable, where
-from cudalint.compile.locate import Locator
-from cudalint.compile.model import CompiledFile, FunctionResources
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
 from cudalint.rule import CompileRule, Example
+
+if TYPE_CHECKING:
+    from cudalint.compile.kernels import Group
+    from cudalint.compile.model import CompiledFile, FunctionResources
 
 _GB10 = 'targets = ["sm_121"]\n'
 _TURN = """\
@@ -164,6 +166,9 @@ class RegisterBudget(CompileRule):
         self, compiled: CompiledFile, context: Context, options: RegisterBudgetOptions
     ) -> Iterator[Finding]:
         """Report each kernel over a limit; of several limits, the hardest."""
+        from cudalint.compile.kernels import budget_of, objectionable
+        from cudalint.compile.locate import Locator
+
         locator = Locator(compiled, context)
 
         def over_budget(function: FunctionResources) -> bool:
@@ -181,6 +186,8 @@ class RegisterBudget(CompileRule):
             yield self._finding(group, compiled, budget)
 
     def _finding(self, group: Group, compiled: CompiledFile, budget: int | None) -> Finding:
+        from cudalint.compile.kernels import where
+
         worst = group.worst(_registers)
         function = worst.function
         on = where((build.compilation for build in group.builds), compiled)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.compile.kernels import where
-from cudalint.compile.locate import Locator
-from cudalint.compile.model import Compilation, CompiledFile, Diagnostic
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Span
 from cudalint.rule import CompileRule, Example, NoOptions
+
+if TYPE_CHECKING:
+    from cudalint.compile.locate import Locator
+    from cudalint.compile.model import Compilation, CompiledFile, Diagnostic
 
 _OTHER_RULES = ("Registers are spilled to local memory", "Local memory used for function")
 """Warnings that flags can turn on, about what CU501 and CU502 report."""
@@ -157,6 +159,9 @@ class PtxasWarning(CompileRule):
         self, compiled: CompiledFile, context: Context, options: NoOptions
     ) -> Iterator[Finding]:
         """Report each warning once, whichever archs give it."""
+        from cudalint.compile.kernels import where
+        from cudalint.compile.locate import Locator
+
         locator = Locator(compiled, context)
         found: dict[_Warning, list[Compilation]] = {}
         for compilation in compiled.compilations:

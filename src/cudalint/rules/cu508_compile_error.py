@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from cudalint.compile.demangle import demangle, without_arguments
-from cudalint.compile.kernels import where
-from cudalint.compile.locate import Locator
-from cudalint.compile.model import Compilation, CompiledFile, Diagnostic
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Span
 from cudalint.rule import CompileRule, Example, NoOptions
+
+if TYPE_CHECKING:
+    from cudalint.compile.locate import Locator
+    from cudalint.compile.model import Compilation, CompiledFile, Diagnostic
 
 _GB10 = 'targets = ["sm_121"]\n'
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -162,6 +162,9 @@ class CompileError(CompileRule):
         self, compiled: CompiledFile, context: Context, options: NoOptions
     ) -> Iterator[Finding]:
         """Report each different failure once, whichever archs have it."""
+        from cudalint.compile.kernels import where
+        from cudalint.compile.locate import Locator
+
         locator = Locator(compiled, context)
         found: dict[_Failure, list[Compilation]] = {}
         for compilation in compiled.compilations:
@@ -186,11 +189,10 @@ def _placed(compilation: Compilation, path: str, locator: Locator) -> _Failure:
         elsewhere = "" if line.exact else f"{first.path}:{first.line}"
         return _Failure(text, line.span, (), elsewhere)
     if first.function:
-        name = without_arguments(demangle(first.function).text)
-        text = text.replace(first.function, name)
         place = locator.symbol(first.function)
+        text = text.replace(first.function, place.name)
         if place.known:
             return _Failure(text, place.span, place.extents, "")
-        call = locator.call(name.rpartition("::")[2])
+        call = locator.call(place.name.rpartition("::")[2])
         return _Failure(text, call or Span(path, 0, 0), (), "")
     return _Failure(text, Span(path, 0, 0), (), "")
