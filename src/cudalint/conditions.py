@@ -22,6 +22,10 @@ _SOME_VALUE = frozenset({"__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_
 """Defined in the compilation for the device, with a value that depends on who compiles."""
 
 
+def _no_value(name: str) -> None:
+    """Names mean nothing inside the body of a macro that a condition tests."""
+
+
 class Conditions:
     """Answers for the conditional regions of one file.
 
@@ -67,7 +71,7 @@ class Conditions:
         bodies = self._bodies.get(name)
         if bodies is not None:
             body = next(iter(bodies))
-            return evaluate(body, {}.get) if len(bodies) == 1 else None
+            return evaluate(body, _no_value) if len(bodies) == 1 else None
         return 0 if self._default_build and name not in _SOME_VALUE else None
 
     def _defined(self, name: str, arguments: list[str]) -> int | None:

@@ -93,6 +93,7 @@ class Rule:
         confidence: Confidence = Confidence.HIGH,
         fix: Fix | None = None,
         extents: Sequence[Span] = (),
+        flow: Sequence[Related] = (),
         **properties: int | float | str,
     ) -> Finding:
         """Make a finding from the template `message_id`.
@@ -113,6 +114,7 @@ class Rule:
             fix=fix,
             extents=tuple(extents),
             properties=dict(properties),
+            flow=tuple(flow),
         )
 
 
