@@ -33,6 +33,7 @@ class ParameterType(msgspec.Struct, frozen=True):
 
 
 def spelt(text: str) -> str:
-    """The text of a type in one way of spacing: `const float*`."""
-    joined = re.sub(r" ?([*&]+) ?", r"\1", " ".join(text.split()))
+    """The text of a type in one way of spacing, without restrict words: `const float*`."""
+    words = re.sub(r"\b__restrict(?:__)?\b", " ", text).split()
+    joined = re.sub(r" ?([*&]+) ?", r"\1", " ".join(words))
     return re.sub(r"([*&])(?=\w)", r"\1 ", joined)

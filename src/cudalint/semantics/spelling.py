@@ -22,7 +22,10 @@ _QUALIFIER = re.compile(r"([A-Za-z_]\w*)\s*::")
 _FUNCTION_POINTER = re.compile(r"\([\w:\s]*[*&]+[\s\w]*\)\s*\(")
 _ARRAY_POINTER = re.compile(r"\(\s*([*&]+)[\s\w]*\)(\s*\[[^\]]*\])+")
 _QUALIFIERS = frozenset(
-    ("const", "volatile", "struct", "class", "union", "enum", "typename", "constexpr", "std")
+    (
+        *("const", "volatile", "struct", "class", "union", "enum", "typename", "constexpr"),
+        *("std", "__restrict__", "__restrict"),
+    )
 )
 _BUILT_IN = frozenset(
     ("bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto")
