@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cudalint.conditions import Conditions
 from cudalint.devicecode import enclosing, on_device
 from cudalint.headermacros import home
 
 if TYPE_CHECKING:
+    from cudalint.conditions import Conditions
     from cudalint.project import Project
     from cudalint.syntax.model import Call
 
@@ -53,6 +53,8 @@ class PrintJudge:
 
     def _of(self, path: str) -> Conditions:
         if path not in self._conditions:
+            from cudalint.conditions import Conditions
+
             model = self._project.models[path]
             self._conditions[path] = Conditions(model, default_build=False)
         return self._conditions[path]

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cudalint.constants import Constants
-from cudalint.includes import Includes
 from cudalint.settings.model import Settings
-from cudalint.syntax.model import FileModel, Function
 
 if TYPE_CHECKING:
     from cudalint.callgraph import CallGraph
     from cudalint.coldregions import ColdRegions
+    from cudalint.constants import Constants
     from cudalint.headermacros import HeaderMacros
+    from cudalint.includes import Includes
     from cudalint.launchpath import LaunchPaths
+    from cudalint.syntax.model import FileModel, Function
     from cudalint.tree.model import KernelTree
 
 
@@ -39,11 +39,15 @@ class Project:
     @cached_property
     def includes(self) -> Includes:
         """The quoted includes among the files."""
+        from cudalint.includes import Includes
+
         return Includes(self.models, self.trees)
 
     @cached_property
     def constants(self) -> Constants:
         """The values of constants and macros, file by file."""
+        from cudalint.constants import Constants
+
         return Constants(self.models, self.includes)
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.families import related_kernels
 from cudalint.finding import Finding, Level, Related
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel, Function
@@ -169,10 +168,17 @@ extern "C" __global__ void __launch_bounds__(64) softmax(float* o) { *o = 1.f; }
         """Report the first kernel of each further family."""
         if not file.path.endswith(".cu"):
             return
+        kernels = [
+            kernel
+            for kernel in file.kernels
+            if kernel.kind == "definition" and not (kernel.via_macro and kernel.use is None)
+        ]
+        if len(kernels) < 2:
+            return
+        from cudalint.families import related_kernels
+
         families: list[list[Function]] = []
-        for kernel in file.kernels:
-            if kernel.kind != "definition" or (kernel.via_macro and kernel.use is None):
-                continue
+        for kernel in kernels:
             family = next((f for f in families if related_kernels(f, kernel)), None)
             if family is not None:
                 family.append(kernel)

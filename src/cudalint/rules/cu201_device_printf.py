@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cudalint.conditions import Conditions
 from cudalint.context import Context
 from cudalint.devicecode import enclosing, on_device
 from cudalint.expansion import Place, places
@@ -17,10 +16,8 @@ from cudalint.statements import deletion
 from cudalint.syntax.model import Call, FileModel, Identifier, Macro
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
-_EMPTY = re.compile(
-    r"\(?\(?\s*(?:\(?\s*void\s*\)?\s*0|do\s*\{\s*\}\s*while\s*\(\s*0\s*\))?\s*\)?\)?;?"
-)
-_EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(|<<=|>>=")
+_EMPTY = r"\(?\(?\s*(?:\(?\s*void\s*\)?\s*0|do\s*\{\s*\}\s*while\s*\(\s*0\s*\))?\s*\)?\)?;?"
+_EFFECT = r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(|<<=|>>="
 
 
 class DevicePrintf(ProjectRule):
@@ -313,7 +310,7 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) { fmt::printf("
                 related=place.related,
                 extents=extents,
             )
-        harmless = not any(_EFFECT.search(argument.text) for argument in call.arguments)
+        harmless = not any(re.search(_EFFECT, argument.text) for argument in call.arguments)
         return self.report(
             "print",
             place.span,
@@ -347,9 +344,11 @@ def _is_console(use: Identifier, model: FileModel) -> bool:
 def _is_debug_macro(call: Call, model: FileModel) -> bool:
     """Whether the macro around `call` is off, and something harmless instead, by default."""
     others = [m for m in model.macros if m.name == call.via_macro and not _around(m, call)]
-    return any(_EMPTY.fullmatch(macro.body.strip()) for macro in others) and Conditions(
-        model, default_build=True
-    ).leave_out(call.span)
+    if not any(re.fullmatch(_EMPTY, macro.body.strip()) for macro in others):
+        return False
+    from cudalint.conditions import Conditions
+
+    return Conditions(model, default_build=True).leave_out(call.span)
 
 
 def _around(macro: Macro, call: Call) -> bool:

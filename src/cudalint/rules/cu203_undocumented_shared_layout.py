@@ -8,7 +8,6 @@ from cudalint.context import Context
 from cudalint.expansion import places
 from cudalint.finding import Finding, Level
 from cudalint.rule import Example, FileRule, NoOptions
-from cudalint.sharedlayouts import SharedLayouts
 from cudalint.syntax.model import FileModel
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -242,6 +241,8 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
         """Judge each shared declaration of the file."""
         if not file.shared:
             return
+        from cudalint.sharedlayouts import SharedLayouts
+
         judge = SharedLayouts(file, context)
         for place in places(file.shared, judge.verdict, lambda declaration: True):
             declaration = place.record
