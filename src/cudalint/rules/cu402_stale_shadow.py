@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from cudalint.context import Context
 from cudalint.finding import Edit, Finding, Fix, Level, Span
 from cudalint.rule import Example, FixSafety, NoOptions, TreeRule
-from cudalint.tree.drift import Drift, drift
 from cudalint.tree.model import KernelTree, Layer, Manifest, Value
 from cudalint.tree.shadows import Shadow, lacks_parent, layers, shadows
+
+if TYPE_CHECKING:
+    from cudalint.tree.drift import Drift
 
 _COMMON = """\
 // SPDX-License-Identifier: MIT OR Apache-2.0
@@ -235,6 +238,8 @@ rms_norm = "the same hidden size as in nvfp4"
     def _exempt_rows(
         self, layer: Layer, manifest: Manifest, own: list[Shadow], absent: bool, context: Context
     ) -> Iterator[Finding]:
+        from cudalint.tree.drift import drift
+
         for module, row in manifest.shadow_exempt.items():
             exempted = [s for s in own if s.is_source and s.target.modules[s.key] == module]
             if not exempted and not absent:

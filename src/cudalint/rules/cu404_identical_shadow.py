@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Related, Span
 from cudalint.rule import Example, NoOptions, TreeRule
-from cudalint.tree.drift import drift
 from cudalint.tree.model import KernelTree
 from cudalint.tree.shadows import Shadow, shadows
-from cudalint.tree.tokens import Change, code_lines, few_changes, same_tokens
+
+if TYPE_CHECKING:
+    from cudalint.tree.tokens import Change
 
 _COMMON = """\
 // SPDX-License-Identifier: MIT OR Apache-2.0
@@ -177,6 +179,8 @@ constexpr int kTile = 64;
 
     def check(self, tree: KernelTree, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Compare the two files of each shadow of `tree`."""
+        from cudalint.tree.tokens import code_lines, few_changes, same_tokens
+
         for shadow in shadows(tree):
             upper, lower = context.sources.get(shadow.upper), context.sources.get(shadow.lower)
             if upper is None or lower is None or upper.problem or lower.problem:
@@ -203,6 +207,8 @@ constexpr int kTile = 64;
 
 def _spoken_for(shadow: Shadow, context: Context) -> bool:
     """Whether CU401 or CU405 has something to say about the shadow."""
+    from cudalint.tree.drift import drift
+
     if not shadow.declared:
         return True
     found = drift(shadow, context.models, context.sources)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Related, Span
 from cudalint.rule import Example, NoOptions, TreeRule
-from cudalint.tree.drift import drift
-from cudalint.tree.entries import Entry
 from cudalint.tree.model import KernelTree
 from cudalint.tree.shadows import shadows
+
+if TYPE_CHECKING:
+    from cudalint.tree.entries import Entry
 
 _HEAD = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _TWO = (
@@ -240,6 +242,8 @@ extern "C" __global__ void __launch_bounds__(64) KERNEL_NAME(float* o, int n) { 
 
     def check(self, tree: KernelTree, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Compare the entry points of each shadow of `tree` with those it replaces."""
+        from cudalint.tree.drift import drift
+
         for shadow in shadows(tree):
             found = drift(shadow, context.models, context.sources)
             if found is None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Related, Span
 from cudalint.rule import Example, NoOptions, TreeRule
-from cudalint.tree.macroclash import macro_clashes
 from cudalint.tree.model import KernelTree, ManifestFault
 from cudalint.tree.shadows import layers
 
@@ -253,6 +252,8 @@ anything = [1, "two"]
                 faults.update(layer.manifest.faults)
         for fault in sorted(faults):
             yield self.report(fault.kind, fault.span, *fault.arguments)
+        from cudalint.tree.macroclash import macro_clashes
+
         overridden: set[Span] = set()
         for target in tree.targets:
             for clash in macro_clashes(target, context.models, context.sources):

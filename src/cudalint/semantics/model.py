@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from cudalint.finding import Span
@@ -34,6 +32,12 @@ class ParameterType(msgspec.Struct, frozen=True):
 
 def spelt(text: str) -> str:
     """The text of a type in one way of spacing, without restrict words: `const float*`."""
-    words = re.sub(r"\b__restrict(?:__)?\b", " ", text).split()
-    joined = re.sub(r" ?([*&]+) ?", r"\1", " ".join(words))
-    return re.sub(r"([*&])(?=\w)", r"\1 ", joined)
+    words = text.replace("*", " * ").replace("&", " & ").split()
+    written = ""
+    for word in words:
+        if word in ("__restrict__", "__restrict"):
+            continue
+        if written and word[0] not in "*&),;[" and written[-1] != "(":
+            written += " "
+        written += word
+    return written

@@ -33,11 +33,11 @@ _FORMATS = {
     **dict.fromkeys(("nv_half", "nv_half2"), _F16),
     **dict.fromkeys(("int8_t", "signed char"), Precision("int8", r"i(?:nt)?_?8|[sq]_?8|char")),
 }
-_NOT_TYPE = re.compile(r"\b(?:const|volatile|struct|std)\b|[^\w\s]")
+_NOT_TYPE = r"\b(?:const|volatile|struct|std)\b|[^\w\s]"
 _BYTES = frozenset(("uint8_t", "unsigned char", "uchar"))
 _HALFWORDS = frozenset(("uint16_t", "unsigned short", "ushort", "unsigned short int"))
-_SAID_8 = re.compile(rf"(?<![a-z0-9])(?:e4m3|e5m2|{_FP8})(?![0-9])")
-_SAID_16 = re.compile(r"(?<![a-z0-9])(bf_?16|bfloat_?16|f_?16|fp_?16|float_?16|half)(?![0-9])")
+_SAID_8 = rf"(?<![a-z0-9])(?:e4m3|e5m2|{_FP8})(?![0-9])"
+_SAID_16 = r"(?<![a-z0-9])(?:bf_?16|bfloat_?16|f_?16|fp_?16|float_?16|half)(?![0-9])"
 
 
 def precision_of(canonical: str) -> Precision | None:
@@ -61,11 +61,11 @@ def stored_format(canonical: str, text: str) -> str | None:
     core, lowered = _core(canonical), text.lower()
     said = None
     if core in _BYTES:
-        said = _SAID_8.search(lowered)
+        said = re.search(_SAID_8, lowered)
     elif core in _HALFWORDS:
-        said = _SAID_16.search(lowered)
+        said = re.search(_SAID_16, lowered)
     return said.group() if said is not None else None
 
 
 def _core(canonical: str) -> str:
-    return " ".join(_NOT_TYPE.sub(" ", canonical).split())
+    return " ".join(re.sub(_NOT_TYPE, " ", canonical).split())

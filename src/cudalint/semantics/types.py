@@ -10,15 +10,25 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.semantics.model import ParameterType, spelt
-from cudalint.semantics.spelling import Declared, Names, UnclearError
 from cudalint.source import SourceFile
 from cudalint.syntax.model import Function
 
 if TYPE_CHECKING:
     from cudalint.project import Project
     from cudalint.semantics.clang import ClangKernel
+    from cudalint.semantics.spelling import Declared, Names
 
 _KERNELS = 10_000
+_PLAIN = frozenset(
+    (
+        *("*", "&", "const", "volatile", "bool", "char", "short", "int", "long", "signed"),
+        *("unsigned", "float", "double", "half", "__half", "__half2", "__nv_bfloat16"),
+        *("__nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2", "__nv_fp8_storage_t", "size_t"),
+        *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"),
+        *("uint2", "uint4", "int2", "int4", "float2", "float4", "CUtensorMap"),
+    )
+)
+"""Words that mean one thing in every CUDA file."""
 
 
 class TypeOracle:
@@ -41,20 +51,28 @@ class TypeOracle:
         """
         key = (kernel.span.path, kernel.index)
         if key not in self._answers:
-            self._answers[key] = tuple(self._resolved(kernel))
+            self._answers[key] = self._resolved(kernel)
         return self._answers[key]
 
-    def _resolved(self, kernel: Function) -> list[ParameterType]:
-        names = self._names_of(kernel.span.path)
-        found: list[ParameterType] = []
-        for number, parameter in enumerate(kernel.parameters):
-            try:
-                found.append(names.resolve(parameter.type, kernel))
-            except UnclearError:
-                found.append(self._ask(kernel, number) or ParameterType(spelt(parameter.type)))
-        return found
+    def _resolved(self, kernel: Function) -> tuple[ParameterType, ...]:
+        return tuple(
+            self._type_of(kernel, number, parameter.type)
+            for number, parameter in enumerate(kernel.parameters)
+        )
+
+    def _type_of(self, kernel: Function, number: int, text: str) -> ParameterType:
+        if _PLAIN.issuperset(text.replace("*", " * ").replace("&", " & ").split()):
+            return ParameterType(spelt(text))
+        from cudalint.semantics.spelling import UnclearError
+
+        try:
+            return self._names_of(kernel.span.path).resolve(text, kernel)
+        except UnclearError:
+            return self._ask(kernel, number) or ParameterType(spelt(text))
 
     def _names_of(self, path: str) -> Names:
+        from cudalint.semantics.spelling import Names
+
         names = self._names.get(path)
         if names is None:
             files = (path, *self._project.includes.closure(path))
@@ -62,6 +80,8 @@ class TypeOracle:
         return names
 
     def _declared_in(self, path: str) -> Declared:
+        from cudalint.semantics.spelling import Declared
+
         declared = self._declared.get(path)
         if declared is None:
             declared = self._declared[path] = Declared(self._project.models[path])

@@ -1,4 +1,4 @@
-"""The `<hw>/` folders: which folders are some, and what HARDWARE.toml and MODEL.toml say.
+"""What HARDWARE.toml and MODEL.toml say.
 
 These two files hold much that is none of our business; of their keys only the
 ones that are used here are looked at. KERNEL.toml is `cudalint.tree.manifest`.
@@ -10,41 +10,15 @@ import posixpath
 import re
 
 from cudalint.tree.folders import Folders
+from cudalint.tree.landmarks import HARDWARE, MODEL
 from cudalint.tree.manifest import read_flags, syntax_fault, wrong_type
 from cudalint.tree.model import Hardware, ManifestFault, Value
 from cudalint.tree.toml import Item, SyntaxFault, read_toml
-
-COMMON = "common"
-HARDWARE = "HARDWARE.toml"
-MODEL = "MODEL.toml"
-MANIFEST = "KERNEL.toml"
 
 _OTHER_VENDORS = frozenset(
     ("cpu", "hip", "metal", "musa", "oneapi", "opencl", "rocm", "sycl", "vulkan", "webgpu", "xpu")
 )
 _ARCH = re.compile(r"(?:sm|compute)_(\d{2,3}[af]?)")
-
-
-def is_hardware(path: str, folders: Folders) -> bool:
-    """Whether the folder at `path` is a `<hw>/`.
-
-    It has a HARDWARE.toml; or a `common/` folder with a `.cu` file, or a
-    KERNEL.toml there or in a leaf. A `common/` with headers alone is found in
-    any C++ project, and makes no kernel tree.
-    """
-    listing = folders.list(path)
-    if HARDWARE in listing.files:
-        return True
-    if COMMON not in listing.folders:
-        return False
-    common = folders.list(posixpath.join(path, COMMON))
-    if MANIFEST in common.files or any(name.endswith(".cu") for name in common.files):
-        return True
-    return any(
-        MANIFEST in folders.list(posixpath.join(path, model, quant)).files
-        for model in listing.folders
-        for quant in folders.list(posixpath.join(path, model)).folders
-    )
 
 
 def read_hardware(path: str, tree_root: str, folders: Folders) -> Hardware | None:

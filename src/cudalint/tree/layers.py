@@ -12,7 +12,7 @@ import msgspec
 
 from cudalint.finding import Span
 from cudalint.tree.folders import Folders, inside, join
-from cudalint.tree.hardware import HARDWARE, MANIFEST, MODEL
+from cudalint.tree.landmarks import HARDWARE, MANIFEST, MODEL
 from cudalint.tree.manifest import read_manifest
 from cudalint.tree.model import Layer, Manifest, ManifestFault, Value
 

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cudalint.tree.folders import Folders, join
-from cudalint.tree.hardware import is_hardware, read_hardware
+from cudalint.tree.landmarks import is_hardware
 from cudalint.tree.model import KernelTree
-from cudalint.tree.targets import resolve_tree
 
 _DEPTH = 3
 """A leaf lies this many folders below the tree's root, `<hw>/<model>/<quant>`."""
@@ -31,6 +30,11 @@ def read_trees(root: Path, folders: Iterable[str]) -> tuple[KernelTree, ...]:
     reader = Folders(root)
     candidates = sorted({c for folder in folders for c in _candidates(folder)})
     found = {path for path in candidates if is_hardware(path, reader)}
+    if not found:
+        return ()
+    from cudalint.tree.hardware import read_hardware
+    from cudalint.tree.targets import resolve_tree
+
     trees: list[KernelTree] = []
     for tree_root in sorted({posixpath.dirname(path) for path in found}):
         # A project root that is itself a <hw>/ has its tree's root outside: no siblings.

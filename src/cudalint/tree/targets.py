@@ -12,7 +12,8 @@ from typing import Literal, TypeVar
 import msgspec
 
 from cudalint.tree.folders import Folders, join
-from cudalint.tree.hardware import COMMON, HARDWARE, MANIFEST, MODEL, read_kernel_source
+from cudalint.tree.hardware import read_kernel_source
+from cudalint.tree.landmarks import COMMON, HARDWARE, MANIFEST, MODEL
 from cudalint.tree.layers import has_sources, link_faults, read_layer
 from cudalint.tree.model import Hardware, KernelTree, Layer, ManifestFault, Target, Value
 

@@ -41,7 +41,7 @@ def only(parameter: str, before: str = "", files: dict[str, str] | None = None) 
         ("void *", "void*", True),
         ("volatile void* &a", "volatile void*&", True),
         ("void (*f)(int)", "void (* f)(int)", False),
-        ("void* (*f)(void*)", "void*(* f)(void*)", False),
+        ("void* (*f)(void*)", "void* (* f)(void*)", False),
         ("float* a", "float*", False),
         ("unsigned long long* a", "unsigned long long*", False),
         ("const __grid_constant__ CUtensorMap map", "const CUtensorMap", False),
