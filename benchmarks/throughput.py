@@ -1,0 +1,98 @@
+"""How fast one process lints a tree of some 10,000 lines, against the bare parse of its files.
+
+    python benchmarks/throughput.py [--rounds N] [--profile]
+
+The tree is the shipped one, repeated with renamed entry points until it is
+large enough. Both are timed in turn in this process, cache off, nothing
+compiled; compared by the fastest round. Exits 1 above the limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+import time
+from pathlib import Path
+
+import tree_sitter_cuda
+from tree_sitter import Language, Parser
+
+from cudalint.run import Run
+from cudalint.runner import Request, run
+
+LIMIT = 4.0
+LINES = 10_000
+SHIPPED = Path(__file__).parents[1] / "kernels" / "gb10" / "common"
+
+
+def make_tree(folder: Path) -> int:
+    """Write the tree below `folder`; how many lines it has."""
+    sources = sorted(SHIPPED.glob("*.cu"))
+    common = folder / "hw" / "common"
+    common.mkdir(parents=True)
+    lines = 0
+    for header in sorted(SHIPPED.glob("*.cuh")):
+        text = header.read_text()
+        (common / header.name).write_text(text)
+        lines += text.count("\n")
+    copy = 0
+    while lines < LINES:
+        for source in sources:
+            text = re.sub(rf"\b{source.stem}(?=\w*\()", f"{source.stem}_{copy}", source.read_text())
+            (common / f"{source.stem}_{copy}.cu").write_text(text)
+            lines += text.count("\n")
+        copy += 1
+    return lines
+
+
+def lint(folder: Path) -> Run:
+    """One run over the tree, as the command line does it."""
+    return run(Request((".",), folder, isolated=True, compile="never"))
+
+
+def main() -> int:
+    """Print the table. Returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--profile", action="store_true", help="say where the time goes")
+    arguments = parser.parse_args()
+    tree_sitter = Parser(Language(tree_sitter_cuda.language()))
+    parsed: list[float] = []
+    linted: list[float] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = make_tree(folder)
+        files = [file.read_bytes() for file in sorted(folder.rglob("*.cu*"))]
+        finished = lint(folder)
+        for _ in range(arguments.rounds):
+            start = time.process_time()
+            for data in files:
+                tree_sitter.parse(data)
+            parsed.append(time.process_time() - start)
+            start = time.process_time()
+            lint(folder)
+            linted.append(time.process_time() - start)
+        if arguments.profile:
+            profile(folder)
+    ratio = min(linted) / min(parsed)
+    print(f"{lines} lines in {len(files)} files, {finished.counts.kernels} kernels, "
+          f"{len(finished.findings)} findings")  # fmt: skip
+    print(f"{'bare parse':<12} {min(parsed) * 1e3:7.0f} ms")
+    print(f"{'cudalint':<12} {min(linted) * 1e3:7.0f} ms")
+    print(f"{'ratio':<12} {ratio:7.2f}    limit {LIMIT}")
+    return int(ratio > LIMIT)
+
+
+def profile(folder: Path) -> None:
+    """Print the functions that take the most time of their own."""
+    import cProfile
+    import pstats
+
+    profiler = cProfile.Profile()
+    profiler.runcall(lint, folder)
+    pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
