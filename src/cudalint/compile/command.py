@@ -9,6 +9,7 @@ allow-list of `cudalint.tree.flags`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,8 +20,9 @@ from cudalint.tree.flags import parse_flags
 _OUTPUT = "out.cubin"
 _LISTING = "out.d"
 _ARCH = re.compile(r"sm_\d+[af]?")
-_UNSAFE_IN_PATH = re.compile(r"[\x00-\x1f\x7f!\"$&'*,;<>?\\^`|]")
-_UNSAFE_IN_FLAG = re.compile(r"[\x00-\x1f\x7f$\\`]")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\"$\\`]")
+_UNSAFE_IN_TREE = re.compile(r"[\x00-\x1f\x7f!\"$&'*;<>?\\^`|]")
+"""Stricter, for names that come from the linted tree."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -70,16 +72,12 @@ def build_command(request: CompileRequest, folder: Path) -> Command | Refusal:
         if not flag.problem:
             flags += flag.arguments
             includes += [str(root / path) for path in flag.includes]
-    for path in (str(source), str(folder), *includes):
-        if unsafe := _UNSAFE_IN_PATH.search(path):
-            return Refusal(f"a path holds {unsafe.group()!r}, which nvcc doesn't take literally")
-    for flag_text in flags:
-        if unsafe := _UNSAFE_IN_FLAG.search(flag_text):
-            return Refusal(f"a flag holds {unsafe.group()!r}, which nvcc hands to a shell")
+    if why := _unsafe(request, folder, includes, flags):
+        return Refusal(why)
     settings = (
         *(() if request.arch is None else (f"-arch={request.arch}",)),
         "-cubin",
-        "-lineinfo",
+        *(() if "-G" in flags else ("-lineinfo",)),
         "-Xptxas",
         "-v",
         "-Wno-deprecated-gpu-targets",
@@ -100,3 +98,21 @@ def build_command(request: CompileRequest, folder: Path) -> Command | Refusal:
         str(source),
     )
     return Command(arguments, folder, settings, folders)
+
+
+def _unsafe(
+    request: CompileRequest, folder: Path, includes: Sequence[str], flags: Sequence[str]
+) -> str:
+    """Why the words can't be given to nvcc, "" when they can."""
+    for path in (request.path, *request.include_paths):
+        if found := _UNSAFE_IN_TREE.search(path):
+            return f"a path holds {found.group()!r}, which nvcc doesn't take literally"
+    for path in (request.root, str(folder), *includes):
+        if found := _UNSAFE.search(path):
+            return f"a path holds {found.group()!r}, which nvcc doesn't take literally"
+    if any("," in path for path in includes):
+        return "an include folder holds ',', which nvcc takes for the end of its name"
+    for flag in flags:
+        if found := _UNSAFE.search(flag.replace('"', "")):
+            return f"a flag holds {found.group()!r}, which nvcc hands to a shell"
+    return ""

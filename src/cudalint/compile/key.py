@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-import msgspec
-
 import cudalint
 from cudalint.compile.command import Command
 from cudalint.compile.environment import COUNTED, host_compiler
@@ -40,7 +38,7 @@ def result_key(
         [relative_path(path, root) or path for path in command.includes],
         request.path,
     )
-    return blake2b(msgspec.msgpack.encode(parts), digest_size=20).hexdigest()
+    return blake2b(repr(parts).encode("ascii", "backslashreplace"), digest_size=20).hexdigest()
 
 
 @functools.cache

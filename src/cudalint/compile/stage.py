@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -81,14 +82,43 @@ def _each(
     """The result of each request, in order; on an interrupt all children are killed first."""
     from concurrent.futures import ThreadPoolExecutor
 
-    executor = ThreadPoolExecutor(min(jobs, len(requests)))
+    with _ended_by_signals():
+        executor = ThreadPoolExecutor(min(jobs, len(requests)))
+        try:
+            return list(executor.map(compile_one, requests))
+        except BaseException:
+            processes.stop()
+            raise
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into SystemExit, so that the children end with us.
+
+    They are in sessions of their own, and would outlive a process that just
+    dies. A handler that somebody else has set stays.
+    """
+    import signal
+    import threading
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    ours = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if threading.current_thread() is threading.main_thread()
+        and signal.getsignal(number) is signal.SIG_DFL
+    ]
+    for number in ours:
+        signal.signal(number, leave)
     try:
-        return list(executor.map(compile_one, requests))
-    except BaseException:
-        processes.stop()
-        raise
+        yield
     finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _merged(requests: Iterable[CompileRequest]) -> list[CompileRequest]:

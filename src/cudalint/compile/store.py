@@ -82,8 +82,11 @@ class Store:
         """Keep `result` under `key`, unless what it depends on can't be pinned down.
 
         That is so when a file has changed since the compile started, is gone, or
-        asks for files that need not exist (`__has_include`).
+        asks for files that need not exist (`__has_include`); and when a path is
+        no text.
         """
+        if not all(map(_is_text, (*reading.inside, *reading.outside, *reading.folders))):
+            return
         files = self._pinned(reading)
         outside = {path: self._hash(Path(path)) for path in reading.outside}
         if files is None or None in outside.values():
@@ -239,6 +242,15 @@ def _age(path: Path, now: float) -> float:
         return now - path.stat().st_mtime
     except FileNotFoundError:
         return float("inf")
+
+
+def _is_text(path: str) -> bool:
+    """Whether a path can be written as UTF-8: other bytes in file names come as surrogates."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _digest(data: bytes) -> str:

@@ -55,7 +55,7 @@ echo "$output : $source $(cat {folder}/reads)" > "$listing"
     @property
     def calls(self) -> list[str]:
         """The arguments of each compile so far."""
-        return self._log.read_text().splitlines() if self._log.exists() else []
+        return self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
 
     @property
     def toolchains(self) -> Toolchains:

@@ -86,6 +86,7 @@ def test_a_flag_that_is_not_allowed_is_dropped(flag: str) -> None:
         CompileRequest("a\n.cu", "/w"),
         CompileRequest("a;b.cu", "/w"),
         CompileRequest("a.cu", "/w$HOME"),
+        CompileRequest("a.cu", 'C:"x'),
         CompileRequest("a.cu", "/w", include_paths=("x$(y)",)),
         CompileRequest("a.cu", "/w", include_paths=("x,y",)),
         CompileRequest("a.cu", "/w", "sm_121 --run"),
@@ -100,6 +101,15 @@ def test_what_nvcc_would_hand_to_a_shell_is_refused(request_: CompileRequest) ->
 def test_ordinary_odd_names_are_passed() -> None:
     name = "dir with space/a-b_c.d+e=f@g%h~i#j(k)[l]{m}:nöπ.cu"
     assert built(CompileRequest(name, "/w")).arguments[-1] == f"/w/{name}"
+
+
+def test_a_project_may_lie_where_it_likes() -> None:
+    root = "/home/o'brien & co; (new)!"
+    assert built(CompileRequest("a.cu", root, include_paths=("i",))).arguments[-1] == f"{root}/a.cu"
+
+
+def test_debugging_code_has_its_own_line_information() -> None:
+    assert "-lineinfo" not in built(CompileRequest("a.cu", "/w", flags=("-G",))).arguments
 
 
 def test_the_environment_loses_what_changes_a_compile_unseen(tmp_path: Path) -> None:

@@ -141,6 +141,17 @@ def test_a_file_that_changes_during_the_compile_is_not_kept(tmp_path: Path) -> N
     assert tree.calls == 2
 
 
+def test_a_path_that_is_no_text_is_compiled_and_not_kept(tree: Tree) -> None:
+    name = os.fsdecode(b"\xff.cu")
+    (tree.root / name).touch()
+    request = CompileRequest(name, str(tree.root), "sm_121")
+    for _ in range(2):
+        (compiled,) = compile_files([request], tree.nvcc.toolchains, 1, 10.0, tree.cache)
+        assert compiled.path == name
+        assert not compiled.compilations[0].failure
+    assert tree.calls == 2
+
+
 def test_failures_are_not_kept(tmp_path: Path) -> None:
     tree = Tree(tmp_path)
     tree.nvcc = FakeNvcc(

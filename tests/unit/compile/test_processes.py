@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -110,8 +111,13 @@ def test_stop_ends_what_runs_and_starts_no_more() -> None:
     assert processes.run(["true"], timeout=1).how == "stopped"
 
 
-def test_an_interrupt_of_the_stage_ends_the_children(tmp_path: Path) -> None:
-    """The whole of it in a process of its own, which is sent SIGINT as a terminal does."""
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, None), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_to_the_stage_ends_the_children(
+    tmp_path: Path, number: signal.Signals, code: int | None
+) -> None:
+    """The whole of it in a process of its own, which is sent what a terminal or CI sends."""
     nvcc = tmp_path / "nvcc"
     nvcc.write_text(
         f"#!/bin/sh\nsleep 60 & echo $! >> {tmp_path}/pids; echo $$ >> {tmp_path}/pids; wait\n"
@@ -142,9 +148,10 @@ compile_files(requests, Toolchains((tool,)), 2, 60.0, None)
     while not pids.exists() or len(pids.read_text().split()) < 4:
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    child.send_signal(2)
+    child.send_signal(number)
     _, stderr = child.communicate(timeout=10)
-    assert "KeyboardInterrupt" in stderr
+    assert ("KeyboardInterrupt" in stderr) is (code is None)
+    assert code is None or child.returncode == code
     for pid in pids.read_text().split():
         wait_until_dead(int(pid))
     assert list(temporary.iterdir()) == []
