@@ -11,7 +11,6 @@ import pytest
 from conftest import write_files
 from cudalint.tree.model import KernelTree, Target
 from cudalint.tree.read import read_trees, tree_files
-from cudalint.tree.units import units
 
 ARCH = '[hardware]\narch = "sm_121"\n'
 HOPPER = '[hardware]\narch = "sm_90a"\ninherits = "gb10"\n'
@@ -242,22 +241,17 @@ def test_a_fifo_is_no_manifest(tmp_path: Path) -> None:
     assert tree.targets[0].layers[0].manifest is None
 
 
-def test_units_join_targets_that_compile_alike(tmp_path: Path) -> None:
+def test_include_folders_and_flags_of_a_target(tmp_path: Path) -> None:
     tree = only(
         tmp_path,
         {
-            "gb10/HARDWARE.toml": ARCH,
             "gb10/common/a.cu": "",
-            "gb10/common/t.cuh": "",
+            "gb10/common/deep/t.cuh": "",
             "gb10/m/fp8/b.cu": "",
-            "gb10/m/fp8/KERNEL.toml": '[build]\nextra_nvcc_flags = ["-DX", "-I../../common"]\n',
-            "gb10/n/MODEL.toml": '[model]\nkernel_source = "m"\n',
+            "gb10/m/fp8/KERNEL.toml": '[build]\nextra_nvcc_flags = ["-DX", "-I../../common/deep"]\n',
         },
     )
-    common, leaf = units([tree], "gb10/common/a.cu")
-    assert (common.targets, common.arch, common.flags) == (("gb10/common",), "sm_121", ())
-    assert common.includes == ("gb10/common",)
-    assert (leaf.targets, leaf.flags) == (("gb10/m/fp8", "gb10/n/fp8"), ("-DX",))
-    assert leaf.includes == ("gb10/m/fp8", "gb10/common")
-    assert units([tree], "gb10/common/t.cuh") == ()
-    assert units([tree], "elsewhere.cu") == ()
+    leaf = target(tree, "gb10/m/fp8")
+    assert leaf.flags == ("-DX",)
+    assert leaf.includes == ("gb10/m/fp8", "gb10/common", "gb10/common/deep")
+    assert target(tree, "gb10/common").flags == ()
