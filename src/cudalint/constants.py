@@ -32,6 +32,7 @@ class Constants:
         self._models = models
         self._includes = includes
         self._tables: dict[str, _Table] = {}
+        self._seen: dict[str, list[_Table]] = {}
         self._values: dict[tuple[str, str], int | None] = {}
         self._nested = 0
 
@@ -42,6 +43,8 @@ class Constants:
 
         `bindings` are values of names that no file defines: template parameters.
         """
+        if text.isdecimal() and text[0] != "0":
+            return int(text)
         if self._nested > _NESTED:
             return None
         bound = bindings or {}
@@ -107,7 +110,11 @@ class Constants:
         return None
 
     def _visible(self, path: str) -> list[_Table]:
-        return [self._table(path)] + [self._table(p) for p in self._includes.closure(path)]
+        """The definitions that the file at `path` sees: its own, then those of its includes."""
+        if path not in self._seen:
+            closure = self._includes.closure(path)
+            self._seen[path] = [self._table(path), *(self._table(other) for other in closure)]
+        return self._seen[path]
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:

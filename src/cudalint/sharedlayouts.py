@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudalint.compile.archs import WARP
@@ -41,31 +42,41 @@ class SharedLayouts:
     def __init__(self, file: FileModel, context: Context) -> None:
         self._file = file
         self._context = context
-        self._comments = NearbyComments(file, context.sources[file.path].data)
         self._group = [declaration.statement for declaration in file.shared]
-        heads = [f.head.start for f in file.functions if not f.lambda_ and not f.via_macro]
-        first_code = min(heads, default=file.size)
-        head = [c.text for c in file.comments if c.alone and c.span.start < first_code]
-        self._head = LayoutNotes("\n".join(head))
         self._notes: dict[str, LayoutNotes] = {}
-        self._branches = _merged(branch.span for branch in file.branches)
         self._constants = {constant.name for constant in file.constants}
         self._by_name = {(d.function, d.name): d for d in file.shared}
 
     def verdict(self, declaration: SharedDeclaration) -> str | None:
         """The kind of an undocumented declaration, None for one that is exempt or documented."""
-        if self._exempt(declaration) or self._documented(declaration):
+        if declaration.kind == "static" and not declaration.dimensions:
+            return None
+        if declaration.kind == "alias" and not self._is_cut(declaration):
+            return None
+        if self._documented(declaration) or self._is_scratch(declaration):
             return None
         return declaration.kind
 
-    def _exempt(self, declaration: SharedDeclaration) -> bool:
-        if declaration.kind == "static":
-            return not declaration.dimensions or self._is_scratch(declaration)
-        return declaration.kind == "alias" and not self._is_cut(declaration)
+    @cached_property
+    def _comments(self) -> NearbyComments:
+        return NearbyComments(self._file, self._context.sources[self._file.path].data)
+
+    @cached_property
+    def _head(self) -> LayoutNotes:
+        """What the comments above the file's first function say."""
+        file = self._file
+        heads = [f.head.start for f in file.functions if not f.lambda_ and not f.via_macro]
+        first_code = min(heads, default=file.size)
+        texts = [c.text for c in file.comments if c.alone and c.span.start < first_code]
+        return LayoutNotes("\n".join(texts))
+
+    @cached_property
+    def _branches(self) -> list[tuple[int, int]]:
+        return _merged(branch.span for branch in self._file.branches)
 
     def _is_scratch(self, declaration: SharedDeclaration) -> bool:
         """Whether it is of one dimension: barriers, or at most a value for each lane or warp."""
-        if len(declaration.dimensions) != 1:
+        if declaration.kind != "static" or len(declaration.dimensions) != 1:
             return False
         if "barrier" in declaration.type.lower():
             return True

@@ -286,7 +286,9 @@ def _of_blocks(threads: int, blocks: int, archs: tuple[str, ...]) -> _Verdict | 
             held = limits.threads_per_sm
             numbers |= {"arch": arch, "threads_per_sm": held}
             return _Verdict("blocks", (blocks, threads, arch, held), numbers)
-    known = [limits for arch in archs or ARCHS if (limits := arch_limits(arch)) is not None]
+    if archs or warps * WARP * blocks <= 2 * THREADS_PER_BLOCK:
+        return None  # as many threads as any SM holds leave more than enough for each
+    known = [limits for arch in ARCHS if (limits := arch_limits(arch)) is not None]
     ceiling = max((limits.register_ceiling(threads, blocks) for limits in known), default=None)
     if ceiling is not None and ceiling < _FEWEST_REGISTERS:
         numbers["registers"] = ceiling
