@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-
-import msgspec
 
 from cudalint.context import Context
 from cudalint.expansion import Place, places
-from cudalint.finding import Finding, Level, Related, Span
+from cudalint.finding import Finding, Level, Related
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.semantics.model import ParameterType
-from cudalint.syntax.model import FileModel, Function, Parameter
+from cudalint.semantics.parameters import Slot, slots, stands_in_body
+from cudalint.syntax.model import FileModel
 
 _NAMED = 3
 _HEAD = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
-
-
-class _Slot(msgspec.Struct, frozen=True):
-    """One parameter of one kernel record."""
-
-    kernel: Function
-    number: int
-    name_span: Span
-    via_macro: str
-    use: Span | None
-
-    @property
-    def parameter(self) -> Parameter:
-        return self.kernel.parameters[self.number]
 
 
 class UntypedPointer(FileRule):
@@ -245,32 +229,18 @@ extern "C" __global__ void __launch_bounds__(32) k(pointer_to<const float> in, f
 
     def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Judge the parameters of each kernel that `file` defines."""
-        slots = [
-            _Slot(kernel, number, parameter.span, kernel.via_macro, kernel.use)
-            for kernel in file.kernels
-            if kernel.kind == "definition"
-            for number, parameter in enumerate(kernel.parameters)
-        ]
-        if not slots:
-            return
-        parameters = {macro.name: frozenset(macro.parameters or ()) for macro in file.macros}
 
-        def judge(slot: _Slot) -> ParameterType | None:
+        def judge(slot: Slot) -> ParameterType | None:
             found = context.types.parameters(slot.kernel)[slot.number]
             return found if found.untyped or found.members else None
 
-        def stands_in_body(slot: _Slot) -> bool:
-            words = re.findall(r"\w+", slot.parameter.type)
-            return not parameters.get(slot.via_macro, frozenset()).intersection(words)
-
-        for place in places(slots, judge, stands_in_body):
+        for place in places(slots(file), judge, stands_in_body(file)):
             yield self._finding(place)
 
-    def _finding(self, place: Place[_Slot, ParameterType]) -> Finding:
+    def _finding(self, place: Place[Slot, ParameterType]) -> Finding:
         slot, found = place.record, place.verdict
-        name = slot.parameter.name or f"parameter {slot.number + 1}"
         related = [Related(n.span, "named here") for n in found.through]
-        arguments = [name, slot.kernel.name]
+        arguments = [slot.called, slot.kernel.name]
         if not found.untyped:
             kind = "member"
             more = len(found.members) - _NAMED

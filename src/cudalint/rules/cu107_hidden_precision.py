@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from cudalint.context import Context
+from cudalint.expansion import places
 from cudalint.finding import Finding, Level, Related
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.semantics.model import ParameterType
+from cudalint.semantics.parameters import Slot, slots, stands_in_body
 from cudalint.semantics.precision import precision_of, says, stored_format
 from cudalint.syntax.model import Comment, FileModel, Function, Parameter
 
@@ -112,6 +116,17 @@ extern "C" __global__ void k(const uint8_t* codes, float* out) {}
 """,
         ),
         Example(
+            code="""\
+using elem = half;
+#define SCALE(name, T) \\
+  __global__ void name(const elem* in, T* out, uint8_t* scale_fp8) {}
+                       ~~~~~~~~~~~~~~          ~~~~~~~~~~~~~~~~~~
+SCALE(to_f32, float)
+SCALE(to_elem, elem)
+~~~~~~~~~~~~~~~~~~~~
+""",
+        ),
+        Example(
             path="k.cu",
             code="""\
 #include "types.cuh"
@@ -190,59 +205,52 @@ ENTRY(half)
     )
 
     def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
-        """Judge the parameters of each kernel that `file` defines, macros' own text aside."""
-        for kernel in file.kernels:
-            if kernel.kind != "definition" or kernel.via_macro:
-                continue
-            types = context.types.parameters(kernel)
-            for number, parameter in enumerate(kernel.parameters):
-                yield from self._alias(kernel, parameter, types[number])
-                yield from self._storage(file, kernel, number, types[number], context)
+        """Judge the parameters of each kernel that `file` defines."""
 
-    def _alias(
-        self, kernel: Function, parameter: Parameter, found: ParameterType
-    ) -> Iterator[Finding]:
-        precision = precision_of(found.canonical)
-        if precision is None or not found.through or says(found.through[0].name, precision):
-            return
-        outermost = found.through[0]
-        yield self.report(
-            "alias",
-            parameter.span,
-            parameter.name,
-            kernel.name,
-            found.canonical,
-            outermost.name,
-            precision.name,
-            related=(Related(outermost.span, "named here"),),
-            extents=(kernel.head,),
-        )
+        def judge(slot: Slot) -> _Hidden | None:
+            found = context.types.parameters(slot.kernel)[slot.number]
+            return _behind_alias(found) or _in_storage(found, slot, file, context)
 
-    def _storage(
-        self,
-        file: FileModel,
-        kernel: Function,
-        number: int,
-        found: ParameterType,
-        context: Context,
-    ) -> Iterator[Finding]:
-        parameter = kernel.parameters[number]
-        if "*" not in found.canonical:
-            return
-        said = stored_format(found.canonical, parameter.name)
-        if said is None and stored_format(found.canonical, "half fp8"):
-            words = _words_on(file, kernel, number, context)
-            said = stored_format(found.canonical, words)
-        if said is not None:
+        for place in places(slots(file), judge, stands_in_body(file)):
+            slot, hidden = place.record, place.verdict
             yield self.report(
-                "storage",
-                parameter.span,
-                parameter.name,
-                kernel.name,
-                said,
-                found.canonical,
-                extents=(kernel.head,),
+                hidden.kind,
+                place.span,
+                slot.called,
+                slot.kernel.name,
+                *hidden.arguments,
+                related=(*hidden.related, *place.related),
+                extents=(*place.uses, slot.kernel.head),
             )
+
+
+class _Hidden(msgspec.Struct, frozen=True):
+    """What a signature does not say: the message, and the rest of its arguments."""
+
+    kind: str
+    arguments: tuple[str, ...]
+    related: tuple[Related, ...] = ()
+
+
+def _behind_alias(found: ParameterType) -> _Hidden | None:
+    precision = precision_of(found.canonical)
+    if precision is None or not found.through or says(found.through[0].name, precision):
+        return None
+    outermost = found.through[0]
+    arguments = (found.canonical, outermost.name, precision.name)
+    return _Hidden("alias", arguments, (Related(outermost.span, "named here"),))
+
+
+def _in_storage(
+    found: ParameterType, slot: Slot, file: FileModel, context: Context
+) -> _Hidden | None:
+    if "*" not in found.canonical:
+        return None
+    said = stored_format(found.canonical, slot.parameter.name)
+    if said is None and stored_format(found.canonical, "half fp8"):
+        words = _words_on(file, slot.kernel, slot.number, context)
+        said = stored_format(found.canonical, words)
+    return _Hidden("storage", (said, found.canonical)) if said is not None else None
 
 
 def _words_on(file: FileModel, kernel: Function, number: int, context: Context) -> str:

@@ -52,12 +52,15 @@ def read_toml(path: str, data: bytes) -> Item | SyntaxFault:
     except UnicodeDecodeError as error:
         return SyntaxFault(Span(path, start + error.start, start + error.end), "it is not UTF-8")
     loads, decode_error = _reader()
-    places = _Places(path, body, start)
     try:
-        values = loads(text)
-    except decode_error as error:
-        return _syntax_fault(path, data, start, str(error), places)
-    return places.item((), values)
+        places = _Places(path, body, start)
+        try:
+            values = loads(text)
+        except decode_error as error:
+            return _syntax_fault(path, data, start, str(error), places)
+        return places.item((), values)
+    except RecursionError:
+        return SyntaxFault(Span(path, 0, 0), "it is nested too deeply")
 
 
 def kind_of(value: object) -> str:

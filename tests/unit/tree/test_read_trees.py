@@ -248,7 +248,8 @@ def test_include_folders_and_flags_of_a_target(tmp_path: Path) -> None:
             "gb10/common/a.cu": "",
             "gb10/common/deep/t.cuh": "",
             "gb10/m/fp8/b.cu": "",
-            "gb10/m/fp8/KERNEL.toml": '[build]\nextra_nvcc_flags = ["-DX", "-I../../common/deep"]\n',
+            "gb10/m/fp8/KERNEL.toml": "[build]\n"
+            'extra_nvcc_flags = ["-DX", "-I../../common/deep"]\n',
         },
     )
     leaf = target(tree, "gb10/m/fp8")

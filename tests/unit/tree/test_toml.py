@@ -135,6 +135,12 @@ def test_every_value_is_where_its_span_says(tables: dict[str, dict[str, object]]
             assert text_of(data, at(read, name, key)) == (key, quoted(row))
 
 
+@pytest.mark.parametrize("opening", [b"[", b"{a=", b"x."])
+def test_deep_nesting_ends(opening: bytes) -> None:
+    read = read_toml("KERNEL.toml", b"a = " + opening * 20_000)
+    assert isinstance(read, SyntaxFault)
+
+
 @given(st.binary(max_size=60))
 def test_any_bytes_get_an_answer_inside_the_file(data: bytes) -> None:
     read = read_toml("KERNEL.toml", data)
