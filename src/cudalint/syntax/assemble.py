@@ -7,10 +7,11 @@ from bisect import bisect_right
 import msgspec
 
 from cudalint.finding import Span
-from cudalint.syntax import records, scan
+from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.aliases import pointer_aliases
 from cudalint.syntax.model import (
     Alias,
+    Assembly,
     Branch,
     Broken,
     Call,
@@ -69,6 +70,7 @@ class _Assembly:
         self.launches: list[Launch] = []
         self.shared: list[SharedDeclaration] = []
         self.macro_console: list[Identifier] = []
+        self.macro_assembly: list[Assembly] = []
 
     def model(self) -> FileModel:
         """Everything, in file order."""
@@ -100,6 +102,11 @@ class _Assembly:
             statics=self._statics(),
             broken=self._broken(),
             dead=tuple(Span(path, s, e) for s, e in self.prepared.dead),
+            assembly=tuple(
+                sorted(
+                    [*self._assembly(order), *self._refer(self.macro_assembly, order)], key=_place
+                )
+            ),
         )
 
     def _homes(self, ranges: list[Range]) -> list[int]:
@@ -238,6 +245,13 @@ class _Assembly:
 
         self.macro_console += [
             msgspec.structs.replace(c, function=inside(c.function)) for c in body.console
+        ]
+
+        self.macro_assembly += [
+            msgspec.structs.replace(
+                asm if use is not None else assembly.finished(asm), function=inside(asm.function)
+            )
+            for asm in body.assembly
         ]
 
     def _macro_function(
@@ -394,6 +408,14 @@ class _Assembly:
             )
         return tuple(found)
 
+    def _assembly(self, order: list[int]) -> list[Assembly]:
+        found = assembly.asm_statements(self.code, self.prepared.bare)
+        homes = self._homes([(f.start, f.end) for f in found])
+        return [
+            assembly.record(self.path, f, order[home] if home >= 0 else -1)
+            for f, home in zip(found, homes, strict=True)
+        ]
+
     def _flags(self, order: list[int]) -> tuple[Flag, ...]:
         flags = scan.flags(self.prepared.bare)
         homes = self._homes([(f.start, f.end) for f in flags])
@@ -446,5 +468,5 @@ def _without_variables(functions: list[RawFunction]) -> list[RawFunction]:
     ]
 
 
-def _place(record: Call | Launch | SharedDeclaration | Identifier) -> tuple[Span, Span]:
+def _place(record: Call | Launch | SharedDeclaration | Identifier | Assembly) -> tuple[Span, Span]:
     return record.span, record.use or record.span

@@ -28,6 +28,7 @@ class Definition(msgspec.Struct, frozen=True):
     """A `#define`. `body` has the length of its source range `[body_at, end)`:
 
     comments, splices and literals' insides are blanked, line ends kept.
+    `literal_body` is the same with the literals whole.
     """
 
     name: bytes
@@ -37,6 +38,7 @@ class Definition(msgspec.Struct, frozen=True):
     name_at: int
     body_at: int
     end: int
+    literal_body: bytes = b""
 
 
 def read_definitions(text: bytes, directives: list[Directive]) -> list[Definition]:
@@ -47,6 +49,7 @@ def read_definitions(text: bytes, directives: list[Directive]) -> list[Definitio
             continue
         line = text[directive.after : directive.end]
         line = _SPLICE.sub(lambda m: b"\n".rjust(len(m.group())), line)
+        whole = line
         line = _LITERAL.sub(_hollow, line)
         head = _HEAD.match(line)
         if head is None:
@@ -64,6 +67,7 @@ def read_definitions(text: bytes, directives: list[Directive]) -> list[Definitio
                 name_at=directive.after + head.start(1),
                 body_at=directive.after + head.end(),
                 end=directive.end,
+                literal_body=whole[head.end() :],
             )
         )
     return found

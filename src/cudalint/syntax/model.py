@@ -264,6 +264,22 @@ class Identifier(msgspec.Struct, frozen=True, array_like=True):
     use: Span | None = None
 
 
+class Assembly(msgspec.Struct, frozen=True, array_like=True):
+    """An `asm` statement, the `;` after it included; `name_span` is the word `asm`.
+
+    `text` is its string literals joined, without PTX comments; `operands` is
+    what follows the first colon, as written.
+    """
+
+    span: Span
+    name_span: Span
+    text: str
+    operands: str
+    function: int
+    via_macro: str = ""
+    use: Span | None = None
+
+
 class Alias(msgspec.Struct, frozen=True, array_like=True):
     """`typedef target name;` or `using name = target;` (`template` for alias templates)."""
 
@@ -328,6 +344,7 @@ class FileModel(msgspec.Struct, frozen=True, array_like=True):
     broken: tuple[Broken, ...] = ()
     dead: tuple[Span, ...] = ()
     """`#if 0` branches: never code."""
+    assembly: tuple[Assembly, ...] = ()
 
     @property
     def kernels(self) -> tuple[Function, ...]:

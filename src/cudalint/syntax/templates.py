@@ -12,7 +12,7 @@ import re
 import msgspec
 
 from cudalint.finding import Span
-from cudalint.syntax import records, scan
+from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.extract import extract
@@ -20,6 +20,7 @@ from cudalint.syntax.heads import Head, read_head, read_parameters
 from cudalint.syntax.macros import Definition, Expander, argument_values, parseable, substitute
 from cudalint.syntax.model import (
     Argument,
+    Assembly,
     Call,
     Identifier,
     Launch,
@@ -62,6 +63,7 @@ class Body(msgspec.Struct):
     launches: list[Launch] = []
     shared: list[SharedDeclaration] = []
     console: list[Identifier] = []
+    assembly: list[Assembly] = []
     defines: bool = False
 
     @property
@@ -69,7 +71,10 @@ class Body(msgspec.Struct):
         """How many records a use adds."""
         return sum(
             len(records)
-            for records in (self.functions, self.calls, self.launches, self.shared, self.console)
+            for records in (
+                *(self.functions, self.calls, self.launches, self.shared),
+                *(self.console, self.assembly),
+            )
         )
 
 
@@ -107,6 +112,7 @@ class Bodies:
                 list(own.launches),
                 list(own.shared),
                 list(own.console),
+                list(own.assembly),
                 own.defines,
             )
             if depth > 0:
@@ -148,6 +154,10 @@ def _put_in(
                 use=use,
             )
         )
+    for asm in body.assembly:
+        function = asm.function + shift if asm.function >= 0 else -1
+        moved = msgspec.structs.replace(asm, function=function)
+        into.assembly.append(assembly.with_arguments(moved, values, use))
     for shared in body.shared:
         into.shared.append(
             msgspec.structs.replace(
@@ -281,6 +291,9 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
         else:
             launch = records.launch_record(path, written, call, home, macro)
             found.launches.append(_shift_launch(launch, base))
+    for asm in assembly.asm_statements(definition.literal_body, written):
+        home = next((i for i, (s, e) in enumerate(bodies) if s <= asm.start and asm.end <= e), -1)
+        found.assembly.append(assembly.record(path, asm, home, base, macro))
     found.console = _console(path, written, base, raw.statements, bodies, macro)
     for shared in raw.shared:
         home = next(
