@@ -55,6 +55,14 @@ class Includes:
             self._closures[path] = tuple(found)
         return self._closures[path]
 
+    def directive(self, path: str, included: str) -> Include | None:
+        """The first include of the file at `path` that brings `included`, directly or not."""
+        for include in self._models[path].includes:
+            file = self.resolve(path, include)
+            if file is not None and included in (file, *self.closure(file)):
+                return include
+        return None
+
     def includers(self, path: str) -> tuple[str, ...]:
         """The known files whose closure holds `path`, sorted."""
         if self._includers is None:

@@ -247,8 +247,5 @@ def _shown(span: Span, path: str, project: Project) -> Span:
     """Where an entry point of the source at `path` is shown: there, or at the include of it."""
     if span.path == path:
         return span
-    for include in project.models[path].includes:
-        file = project.includes.resolve(path, include)
-        if file is not None and span.path in (file, *project.includes.closure(file)):
-            return include.span
-    return span
+    include = project.includes.directive(path, span.path)
+    return span if include is None else include.span

@@ -13,6 +13,7 @@ from cudalint.finding import Finding, Level, Related
 from cudalint.instances import instances
 from cudalint.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
+from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.model import Function
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -22,8 +23,9 @@ _FEWEST_REGISTERS = 24
 
 
 class _Verdict(msgspec.Struct, frozen=True):
-    """What is wrong with the bounds: a message, what fills it, the numbers."""
+    """What is wrong with the bounds: in which compiled file, a message, what fills it, numbers."""
 
+    path: str
     message: str
     arguments: tuple[object, ...]
     numbers: dict[str, int | float | str]
@@ -144,6 +146,20 @@ extern "C" __global__ void __launch_bounds__(480, 4) scale(float* o) { *o = 1.f;
             settings='targets = ["sm_90", "sm_89"]\n',
             message="one of 'sm_89' holds '1536' threads",
         ),
+        Example(
+            path="gb10/qwen/fp8/wide.cu",
+            code=_SPDX + '#define THREADS 2048\n#include "../../common/scale.cu"\n',
+            files={
+                "gb10/common/scale.cu": """\
+#ifndef THREADS
+#define THREADS 128
+#endif
+extern "C" __global__ void __launch_bounds__(THREADS) scale(float* o) { *o = 1.f; }
+                                                      ~~~~~
+"""
+            },
+            message="Kernel 'scale' is bounded to '2048' threads,",
+        ),
     )
     VALID = (
         Example(
@@ -219,14 +235,17 @@ KERNEL(fill_b, static_cast<int>(1024))
             bounded = [kernel for kernel in model.kernels if kernel.bounds is not None]
             if bounded:
                 for place in places(bounded, judge, lambda kernel: judge(kernel) is not None):
-                    yield self._found(place)
+                    yield self._found(place, project)
 
-    def _found(self, place: Place[Function, _Verdict]) -> Finding:
+    def _found(self, place: Place[Function, _Verdict], project: Project) -> Finding:
         kernel, verdict = place.record, place.verdict
         is_note = verdict.message in ("warps", "registers")
         related = place.related
         if kernel.bounds is not None and not kernel.via_macro:
             related = (Related(kernel.bounds.span, "bounds"),)
+        include = project.includes.directive(verdict.path, kernel.span.path)
+        if include is not None:
+            related = (*related, Related(include.span, "compiled with this"))
         finding = self.report(
             verdict.message,
             place.span,
@@ -248,35 +267,42 @@ def _verdicts(kernel: Function, context: Context) -> Iterator[_Verdict]:
     """What is wrong in each file that compiles the kernel, for each known instance."""
     path = kernel.span.path
     values = instances(kernel, context) if kernel.template else [{}]
-    for bindings in values:
-        known = list(_judged(kernel, path, bindings, context))
-        if not known and not path.endswith(".cu"):
-            for user in context.project.includes.includers(path):
-                known += _judged(kernel, user, bindings, context)
-        yield from known
+    for user in (path, *context.project.includes.includers(path)):
+        for bindings in values:
+            yield from _judged(kernel, user, bindings, context)
 
 
 def _judged(
     kernel: Function, path: str, bindings: dict[str, int], context: Context
 ) -> Iterator[_Verdict]:
-    arguments = kernel.bounds.arguments if kernel.bounds else ()
+    """What is wrong when the file at `path` is compiled: its macros come before the kernel's."""
+    arguments = _arguments(kernel, context)
     evaluate = context.project.constants.evaluate
     threads = evaluate(path, arguments[0], bindings) if arguments else None
     if threads is None:
         return
     if threads > THREADS_PER_BLOCK:
-        yield _Verdict("threads", (threads,), {"threads": threads})
+        yield _Verdict(path, "threads", (threads,), {"threads": threads})
         return
     if threads % WARP:
-        yield _Verdict("warps", (threads,), {"threads": threads})
+        yield _Verdict(path, "warps", (threads,), {"threads": threads})
     blocks = evaluate(path, arguments[1], bindings) if len(arguments) > 1 else None
     if blocks is not None and blocks > 0 and threads > 0:
-        verdict = _of_blocks(threads, blocks, context.archs(path))
-        if verdict is not None:
-            yield verdict
+        yield from _of_blocks(path, threads, blocks, context.archs(path))
 
 
-def _of_blocks(threads: int, blocks: int, archs: tuple[str, ...]) -> _Verdict | None:
+def _arguments(kernel: Function, context: Context) -> tuple[str, ...]:
+    """The arguments as written: which macros they mean depends on the file that is compiled."""
+    if kernel.bounds is None:
+        return ()
+    name, _, rest = context.text(kernel.bounds.span).partition("(")
+    if kernel.via_macro or name.strip() != "__launch_bounds__" or "//" in rest or "/*" in rest:
+        return kernel.bounds.arguments
+    text = rest.rpartition(")")[0].encode()
+    return tuple(text[start:end].decode() for start, end in split_arguments(text))
+
+
+def _of_blocks(path: str, threads: int, blocks: int, archs: tuple[str, ...]) -> Iterator[_Verdict]:
     """The first arch on which so many blocks don't fit, or too few registers on all of them."""
     warps = -(-threads // WARP)
     numbers: dict[str, int | float | str] = {"threads": threads, "blocks": blocks}
@@ -285,12 +311,12 @@ def _of_blocks(threads: int, blocks: int, archs: tuple[str, ...]) -> _Verdict | 
         if limits is not None and warps * WARP * blocks > limits.threads_per_sm:
             held = limits.threads_per_sm
             numbers |= {"arch": arch, "threads_per_sm": held}
-            return _Verdict("blocks", (blocks, threads, arch, held), numbers)
+            yield _Verdict(path, "blocks", (blocks, threads, arch, held), numbers)
+            return
     if archs or warps * WARP * blocks <= 2 * THREADS_PER_BLOCK:
-        return None  # as many threads as any SM holds leave more than enough for each
+        return  # as many threads as any SM holds leave more than enough for each
     known = [limits for arch in ARCHS if (limits := arch_limits(arch)) is not None]
-    ceiling = max((limits.register_ceiling(threads, blocks) for limits in known), default=None)
-    if ceiling is not None and ceiling < _FEWEST_REGISTERS:
+    ceiling = max(limits.register_ceiling(threads, blocks) for limits in known)
+    if ceiling < _FEWEST_REGISTERS:
         numbers["registers"] = ceiling
-        return _Verdict("registers", (blocks, threads, ceiling), numbers)
-    return None
+        yield _Verdict(path, "registers", (blocks, threads, ceiling), numbers)

@@ -230,6 +230,14 @@ void f(Event& e, Api* a) {
 """,
         ),
         Example(
+            path="api.cpp",
+            code=_SPDX + '#include "api.h"\nvoid Api::both() { cudaEventRecord(1); }\n',
+            files={
+                "api.h": _SPDX
+                + "#pragma once\nstruct Api { void cudaEventRecord(int); void both(); };\n"
+            },
+        ),
+        Example(
             code=_SPDX
             + """\
 namespace mock { inline void cudaEventRecord(int) {} }
@@ -279,7 +287,13 @@ void f(cudaEvent_t e, cudaStream_t* streams) {
         if not calls:
             return
         macros = {m.name: m.body for m in file.macros if m.parameters is None}
-        methods = {(f.owner, f.name) for f in file.functions if f.owner and f.name in _RECORDS}
+        seen = (file, *map(context.models.__getitem__, context.project.includes.closure(file.path)))
+        methods = {
+            (f.owner, f.name)
+            for model in seen
+            for f in model.functions
+            if f.owner and f.name in _RECORDS
+        }
 
         def judge(call: Call) -> _Verdict | None:
             return None if _is_other(call, file, methods) else _verdict(call, macros)
