@@ -118,8 +118,8 @@ class LocalMemory(CompileRule):
         that the source does not show, through the caches that the data needs.
 
     Example
-            float t[16];
-            y[threadIdx.x] = t[idx[threadIdx.x] & 15];   // a run-time index
+            float t[64];
+            for (int i = 0; i < n; ++i) t[i] = x[i];     // n is known at run time only
 
     How to fix
         Make every index a compile-time constant: unroll the loops over the
