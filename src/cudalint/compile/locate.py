@@ -9,7 +9,7 @@ to it. What is wrong there, the rules say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -20,6 +20,7 @@ from cudalint.finding import Span
 from cudalint.lines import LineIndex
 from cudalint.syntax.model import Function
 
+_WORD = re.compile(r"\w+")
 _TOKEN = re.compile(rb"\w+|[\x80-\xff]+|[^\s\w]")
 
 
@@ -114,7 +115,8 @@ class Locator:
                 default=None,
             )
             if found is None:
-                place = FunctionPlace(plain, Span(self._path, 0, 0), known=False)
+                nowhere = FunctionPlace(plain, Span(self._path, 0, 0), known=False)
+                place = self._of_macro_elsewhere(plain, entry) or nowhere
             else:
                 place = self._of(found, plain)
             self._functions[symbol] = place
@@ -126,6 +128,37 @@ class Locator:
         shown = self._shown(span)
         extents = (function.head, function.name_span) if function.use else (function.head,)
         return FunctionPlace(name, shown, (span, *extents) if shown != span else extents)
+
+    def _of_macro_elsewhere(self, name: str, entry: bool) -> FunctionPlace | None:
+        """The use of a macro that another file defines, when it makes a function of this name.
+
+        Such a use is no record of its file's model, which does not know that it
+        is a function; so the text is searched.
+        """
+        last = name.rpartition("::")[2]
+        models = [self._context.models[path] for path in self._paths]
+        macros = {macro.name: macro for model in models for macro in model.macros}
+        for model in models:
+            for made in model.functions:
+                macro = macros.get(made.via_macro)
+                if macro is None or made.use is not None or (made.space == "global") != entry:
+                    continue
+                for span, arguments in self._uses(macro.name):
+                    if _pasted(made.name, macro.parameters or (), arguments) == last:
+                        return FunctionPlace(name, self._shown(span), (made.name_span,))
+        return None
+
+    def _uses(self, macro: str) -> Iterator[tuple[Span, list[str]]]:
+        """The places where the files of the compile use a function-like macro, in code."""
+        use = re.compile(rb"(?<![\w#])" + macro.encode() + rb"\s*\(([^()]*)\)")
+        for path in self._paths:
+            model = self._context.models[path]
+            not_code = [*(comment.span for comment in model.comments), *model.dead]
+            not_code += [definition.span for definition in model.macros]
+            for match in use.finditer(self._context.sources[path].data):
+                if not any(span.covers(match.start()) for span in not_code):
+                    texts = match[1].decode("utf-8", "replace").split(",")
+                    yield Span(path, *match.span()), [text.strip() for text in texts]
 
     def _candidates(self, name: str, entry: bool) -> Iterator[Function]:
         """The definitions with the last name of `name`, those of the compiled file first."""
@@ -166,6 +199,13 @@ class Locator:
             if brought is not None and (brought == path or path in includes.closure(brought)):
                 return include.span
         return Span(self._path, 0, 0)
+
+
+def _pasted(name: str, parameters: Sequence[str], arguments: Sequence[str]) -> str:
+    """A name of a macro's body with arguments put in and `##` carried out."""
+    given = dict(zip(parameters, arguments, strict=False))
+    words = _WORD.sub(lambda word: given.get(word[0], word[0]), name)
+    return "".join(part.strip() for part in words.split("##"))
 
 
 def _likeness(function: Function, symbol: str, name: str, arity: int) -> tuple[bool, ...]:

@@ -179,6 +179,28 @@ def test_a_kernel_in_a_file_that_is_not_shown_is_marked_at_the_include(case: Cas
     assert [marked(run, f) for f in spills] == ['kernels/hw/m/q/k.cu: #include "../../common/k.cu"']
 
 
+def test_kernels_that_a_macro_of_a_header_makes_are_marked_at_its_uses(case: Case) -> None:
+    files = {
+        "a.cu": '#include "m.cuh"\nMAKE(add, float)\nMAKE(mul, float)\n',
+        "m.cuh": '#define MAKE(OP, T) extern "C" __global__ void OP##_f32(T* y) { y[0] = 1; }\n',
+    }
+    says = words("add_f32", 8, 4, 4) + words("mul_f32", 8, 8, 8)
+    run = case.run(files, says, reads=("m.cuh",))
+    assert [marked(run, f) for f in run.findings] == [
+        "a.cu: MAKE(add, float)",
+        "a.cu: MAKE(mul, float)",
+    ]
+
+
+def test_a_name_that_a_macro_stands_for(case: Case) -> None:
+    """A wrapper names the kernel of the file that it includes."""
+    text = 'extern "C" __global__ void KERNEL(float* y) { y[0] = 1; }\n'
+    files = {"a.cu": '#define KERNEL turn_64\n#include "turn.cuh"\n', "turn.cuh": text}
+    run = case.run(files, words("turn_64", 8, 4, 4), reads=("turn.cuh",))
+    assert [marked(run, f) for f in run.findings] == ["turn.cuh: KERNEL"]
+    assert "'turn_64' spills" in run.findings[0].message
+
+
 def test_a_suppression_counts_on_every_line_of_the_head(case: Case) -> None:
     head = 'extern "C" __global__  // NOLINT(CU501): 4 bytes, measured\nvoid\nk(float* y) {}\n'
     run = case.run({"a.cu": head}, words("k", 8, 4, 4))
