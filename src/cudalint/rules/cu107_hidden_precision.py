@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 import msgspec
@@ -16,6 +17,7 @@ from cudalint.semantics.parameters import Slot, slots, stands_in_body
 from cudalint.semantics.precision import precision_of, says, stored_format
 from cudalint.syntax.model import Comment, FileModel, Function, Parameter
 
+_STORAGE = ("uint8_t", "uint16_t", "unsigned", "uchar", "ushort")
 _HEAD = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 
 
@@ -233,8 +235,8 @@ class _Hidden(msgspec.Struct, frozen=True):
 
 
 def _behind_alias(found: ParameterType) -> _Hidden | None:
-    precision = precision_of(found.canonical)
-    if precision is None or not found.through or says(found.through[0].name, precision):
+    precision = precision_of(found.canonical) if found.through else None
+    if precision is None or says(found.through[0].name, precision):
         return None
     outermost = found.through[0]
     arguments = (found.canonical, outermost.name, precision.name)
@@ -244,7 +246,7 @@ def _behind_alias(found: ParameterType) -> _Hidden | None:
 def _in_storage(
     found: ParameterType, slot: Slot, file: FileModel, context: Context
 ) -> _Hidden | None:
-    if "*" not in found.canonical:
+    if "*" not in found.canonical or not any(word in found.canonical for word in _STORAGE):
         return None
     said = stored_format(found.canonical, slot.parameter.name)
     if said is None and stored_format(found.canonical, "half fp8"):
@@ -260,11 +262,14 @@ def _words_on(file: FileModel, kernel: Function, number: int, context: Context) 
     starts = [p.span.start for p in parameters[number + 1 :]] or [end]
     ends = [p.span.end for p in parameters[:number]] or [kernel.name_span.end]
     data = context.sources[file.path].data
+    first, last = (
+        bisect_left(file.comments, at, key=lambda comment: comment.span.start)
+        for at in (ends[-1], starts[0])
+    )
     beside = [
         comment.text
-        for comment in file.comments
-        if ends[-1] <= comment.span.start < starts[0]
-        and _speaks_of(comment, parameters[number], data)
+        for comment in file.comments[first:last]
+        if _speaks_of(comment, parameters[number], data)
     ]
     name = re.escape(parameters[number].name)
     above = re.findall(rf"(?m)^[\s/*\-]*(?:@param\s+)?`?{name}`?\s*[:=\-–,].*$", kernel.comment)

@@ -179,11 +179,13 @@ constexpr int kTile = 64;
 
     def check(self, tree: KernelTree, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Compare the two files of each shadow of `tree`."""
-        from cudalint.tree.tokens import code_lines, few_changes, same_tokens
+        from cudalint.tree.tokens import code_lines, few_changes, may_be_alike, same_tokens
 
         for shadow in shadows(tree):
             upper, lower = context.sources.get(shadow.upper), context.sources.get(shadow.lower)
             if upper is None or lower is None or upper.problem or lower.problem:
+                continue
+            if not may_be_alike(upper.data, lower.data):
                 continue
             ours, theirs = code_lines(upper.data), code_lines(lower.data)
             place = Span(shadow.upper, 0, 0)

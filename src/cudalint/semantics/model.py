@@ -6,6 +6,17 @@ import msgspec
 
 from cudalint.finding import Span
 
+PLAIN_WORDS = frozenset(
+    (
+        *("auto", "*", "&", "const", "volatile", "bool", "char", "short", "int", "long", "signed"),
+        *("unsigned", "float", "double", "half", "__half", "__half2", "__nv_bfloat16"),
+        *("__nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2", "__nv_fp8_storage_t", "size_t"),
+        *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"),
+        *("uint2", "uint4", "int2", "int4", "float2", "float4", "CUtensorMap"),
+    )
+)
+"""Words that mean one thing in every CUDA file."""
+
 
 class Name(msgspec.Struct, frozen=True):
     """A typedef, `using` or macro that a type's spelling goes through; `span` is its name."""

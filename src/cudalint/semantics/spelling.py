@@ -9,12 +9,12 @@ templates, `decltype`, names that mean different things) it says so, and
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from cudalint.finding import Span
-from cudalint.semantics.model import Name, ParameterType, spelt
+from cudalint.semantics.model import PLAIN_WORDS, Name, ParameterType, spelt
 from cudalint.syntax.model import Alias, FileModel, Function, Macro, RecordType
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -26,9 +26,6 @@ _QUALIFIERS = frozenset(
         *("const", "volatile", "struct", "class", "union", "enum", "typename", "constexpr"),
         *("std", "__restrict__", "__restrict"),
     )
-)
-_BUILT_IN = frozenset(
-    ("bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto")
 )
 _OPAQUE = frozenset(("CUtensorMap", "CUtensorMap_st"))
 _DEPTH = 12
@@ -68,21 +65,35 @@ class Declared:
 
 
 class Names:
-    """What a name in one file can mean: what the file declares, and what it includes."""
+    """What a name in one file can mean: what the file declares, else what it includes.
 
-    def __init__(self, files: Sequence[Declared]) -> None:
-        self._files = files
+    `included` is asked only when the file itself does not declare some name.
+    """
+
+    def __init__(self, own: Declared, included: Callable[[], Sequence[Declared]]) -> None:
+        self._own = own
+        self._included = included
         self._found: dict[str, _Meanings] = {}
+        self._plain: dict[str, ParameterType] = {}
         self._members: dict[str, tuple[str, ...] | None] = {}
 
     def _of(self, name: str) -> _Meanings:
         found = self._found.get(name)
         if found is None:
-            found = self._found[name] = _Meanings(self._files, name)
+            found = _Meanings((self._own,), name)
+            if not found:
+                found = _Meanings(self._included(), name)
+            self._found[name] = found
         return found
 
     def resolve(self, text: str, kernel: Function) -> ParameterType:
         """The type that `text` spells among the parameters of `kernel`. Raises UnclearError."""
+        if not kernel.template and not kernel.via_macro:
+            known = self._plain.get(text)
+            if known is None:
+                known = self._resolve(text, frozenset(), kernel.index, _DEPTH)
+                self._plain[text] = known
+            return known
         own = frozenset(_WORD.findall(kernel.template or ""))
         if kernel.via_macro and kernel.use is None:
             for macro in self._of(kernel.via_macro).macros:
@@ -92,25 +103,28 @@ class Names:
     def _resolve(self, text: str, own: frozenset[str], function: int, depth: int) -> ParameterType:
         if depth == 0:
             raise UnclearError(text)
-        text = _ARRAY_POINTER.sub(lambda match: f" {match[1]}", text)
-        if _FUNCTION_POINTER.search(text):
-            return ParameterType(spelt(text))
+        if "(" in text:
+            text = _ARRAY_POINTER.sub(lambda match: f" {match[1]}", text)
+            if _FUNCTION_POINTER.search(text):
+                return ParameterType(spelt(text))
+            if "(" in text:
+                raise UnclearError(text)
         words = _WORD.findall(text)
-        if "(" in text or "decltype" in words:
-            raise UnclearError(text)
-        if own.intersection(_QUALIFIER.findall(text)):
+        if own and "::" in text and own.intersection(_QUALIFIER.findall(text)):
             return ParameterType(spelt(text))
         if "<" in text:
             return self._template_id(text, own, depth)
         core = [word for word in words if word not in _QUALIFIERS]
         if "void" in core:
             return ParameterType(spelt(text), untyped="*" in text)
-        if not core or core[-1] in _BUILT_IN or core[-1] in own:
+        if PLAIN_WORDS.issuperset(core) or core[-1] in own:
             return ParameterType(spelt(text))
         name = core[-1]
-        macros = [word for word in core if self._of(word).macros]
+        macros = [word for word in core if word not in PLAIN_WORDS and self._of(word).macros]
         if macros:
             return self._through_macro(macros[-1], text, own, function, depth)
+        if name in PLAIN_WORDS:
+            return ParameterType(spelt(text))
         if self._aliases(name, text, function):
             return self._through_alias(name, text, own, function, depth)
         if "*" in text or name in _OPAQUE:
@@ -155,7 +169,7 @@ class Names:
 
     def _aliases(self, name: str, text: str, function: int) -> list[Alias]:
         """The aliases that `name` can mean in `text`: members of a class only after its name."""
-        qualifier = re.search(rf"(\w+)\s*::\s*{name}\b", text)
+        qualifier = re.search(rf"(\w+)\s*::\s*{name}\b", text) if "::" in text else None
         owners = (None, qualifier[1]) if qualifier else (None,)
         return [
             alias
@@ -215,7 +229,7 @@ class Names:
 
 
 class _Meanings:
-    """All that one name is declared as in some files."""
+    """All that one name is declared as in some files; false if that is nothing."""
 
     def __init__(self, files: Sequence[Declared], name: str) -> None:
         self.aliases: list[tuple[Alias, str | None]] = []
@@ -230,10 +244,15 @@ class _Meanings:
             self.macros += (m for m in file.macros.get(name, ()) if file.alive(m.span))
             self.classes += (c for c in file.classes.get(name, ()) if file.alive(c.span))
 
+    def __bool__(self) -> bool:
+        return bool(self.aliases or self.macros or self.classes)
+
 
 def _with_target(text: str, name: str, target: str) -> str:
     """`text` with the alias `name`, qualified or not, replaced by what it stands for."""
-    return re.sub(rf"(?:::\s*)?(?:\w+\s*::\s*)*\b{name}\b", lambda _: f" {target} ", text, count=1)
+    if "::" in text:
+        text = re.sub(rf"(?:::\s*)?(?:\w+\s*::\s*)+(?={name}\b)|::\s*(?={name}\b)", "", text)
+    return _WORD.sub(lambda word: target if word[0] == name else word[0], text)
 
 
 def _agreed(text: str, found: list[tuple[ParameterType, Name]], any_branch: bool) -> ParameterType:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cudalint.semantics.model import ParameterType, spelt
+from cudalint.semantics.model import PLAIN_WORDS, ParameterType, spelt
 from cudalint.source import SourceFile
 from cudalint.syntax.model import Function
 
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from cudalint.semantics.spelling import Declared, Names
 
 _KERNELS = 10_000
-_PLAIN = frozenset(
-    (
-        *("*", "&", "const", "volatile", "bool", "char", "short", "int", "long", "signed"),
-        *("unsigned", "float", "double", "half", "__half", "__half2", "__nv_bfloat16"),
-        *("__nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2", "__nv_fp8_storage_t", "size_t"),
-        *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"),
-        *("uint2", "uint4", "int2", "int4", "float2", "float4", "CUtensorMap"),
-    )
-)
-"""Words that mean one thing in every CUDA file."""
 
 
 class TypeOracle:
@@ -61,7 +51,7 @@ class TypeOracle:
         )
 
     def _type_of(self, kernel: Function, number: int, text: str) -> ParameterType:
-        if _PLAIN.issuperset(text.replace("*", " * ").replace("&", " & ").split()):
+        if PLAIN_WORDS.issuperset(text.replace("*", " * ").replace("&", " & ").split()):
             return ParameterType(spelt(text))
         from cudalint.semantics.spelling import UnclearError
 
@@ -75,8 +65,10 @@ class TypeOracle:
 
         names = self._names.get(path)
         if names is None:
-            files = (path, *self._project.includes.closure(path))
-            names = self._names[path] = Names([self._declared_in(file) for file in files])
+            names = self._names[path] = Names(
+                self._declared_in(path),
+                lambda: [self._declared_in(p) for p in self._project.includes.closure(path)],
+            )
         return names
 
     def _declared_in(self, path: str) -> Declared:

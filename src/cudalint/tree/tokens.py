@@ -24,6 +24,9 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_COMMENT_OR_LITERAL = re.compile(
+    rb"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])'", re.DOTALL
+)
 _NEAR_LINES = 20
 _NEAR_CHANGES = 3
 
@@ -40,6 +43,20 @@ class Change(msgspec.Struct, frozen=True):
 
     upper: tuple[int, ...]
     lower: tuple[int, ...]
+
+
+def may_be_alike(upper: bytes, lower: bytes) -> bool:
+    """Whether two files can have the same tokens, or differ in few lines.
+
+    A quick look that spares most pairs the reading of their tokens.
+    """
+    if b'R"' in upper or b'R"' in lower:
+        return True
+    ours, theirs = _bare_lines(upper), _bare_lines(lower)
+    if b"".join(ours) == b"".join(theirs):
+        return True
+    above, below = Counter(ours), Counter(theirs)
+    return max((above - below).total(), (below - above).total()) <= _NEAR_CHANGES
 
 
 def code_lines(data: bytes) -> tuple[CodeLine, ...]:
@@ -88,6 +105,17 @@ def few_changes(
     ]
     changed = sum(max(len(change.upper), len(change.lower)) for change in changes)
     return tuple(changes) if changed <= _NEAR_CHANGES else None
+
+
+def _bare_lines(data: bytes) -> list[bytes]:
+    """The lines without comments and white space, empty ones left out."""
+    spliced = data.removeprefix(b"\xef\xbb\xbf").replace(b"\\\r\n", b"").replace(b"\\\n", b"")
+    code = _COMMENT_OR_LITERAL.sub(_without_comment, spliced)
+    return [bare for line in code.split(b"\n") if (bare := b"".join(line.split()))]
+
+
+def _without_comment(match: re.Match[bytes]) -> bytes:
+    return b" " if match[0].startswith((b"//", b"/*")) else match[0]
 
 
 def _stream(lines: tuple[CodeLine, ...]) -> bytes:

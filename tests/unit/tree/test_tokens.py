@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.tree.tokens import code_lines, few_changes, same_tokens
+from cudalint.tree.tokens import code_lines, few_changes, may_be_alike, same_tokens
 
 TOKENS = st.sampled_from(
     [
@@ -20,7 +20,9 @@ SPACES = st.sampled_from(
 
 
 def same(upper: bytes, lower: bytes) -> bool:
-    return same_tokens(code_lines(upper), code_lines(lower))
+    found = same_tokens(code_lines(upper), code_lines(lower))
+    assert may_be_alike(upper, lower) or not found
+    return found
 
 
 @given(st.lists(st.tuples(TOKENS, SPACES, SPACES), max_size=12))
@@ -64,7 +66,9 @@ def lines(count: int) -> list[str]:
 
 def changes(upper: list[str], lower: list[str]) -> list[tuple[tuple[int, ...], ...]] | None:
     texts = ("// one\n\n" + "\n".join(text) for text in (upper, lower))
-    found = few_changes(*(code_lines(text.encode()) for text in texts))
+    above, below = (text.encode() for text in texts)
+    found = few_changes(code_lines(above), code_lines(below))
+    assert may_be_alike(above, below) or found is None
     return None if found is None else [(c.upper, c.lower) for c in found]
 
 
@@ -88,3 +92,9 @@ def test_near_is_three_lines_of_twenty(count: int, changed: int, near: bool) -> 
 def test_lines_in_another_order_are_changes() -> None:
     lower = lines(30)
     assert changes(lower[::-1], lower) is None
+
+
+def test_most_pairs_are_told_apart_at_a_glance() -> None:
+    upper, lower = ("\n".join(lines(count)).encode() for count in (30, 40))
+    assert not may_be_alike(upper, lower)
+    assert not may_be_alike(b"int x;", b"int y; /* int x; */ a; b; c; d;\n" + b"e;\n" * 4)
