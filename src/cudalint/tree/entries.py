@@ -85,6 +85,7 @@ class _Walk:
         self._expander = Expander([])
         self._macros: dict[str, Macro] = {}
         self._aliases: dict[str, str] = {}
+        self._declared: set[str] = set()
         self._visited: set[tuple[str, frozenset[tuple[bytes, bytes]]]] = set()
         self.found: dict[str, list[Entry]] = {}
         self.complete = True
@@ -145,16 +146,20 @@ class _Walk:
         ):
             prefix = b"".join(self._text(macro.span) + b"\n" for macro in others.values())
             for kernel in read_model(path, prefix + data).kernels:
-                if kernel.via_macro in others and kernel.use is not None:
-                    at = kernel.use.start - len(prefix), kernel.use.end - len(prefix)
-                    self._kernel(msgspec.structs.replace(kernel, use=Span(path, *at)))
+                use, name = (_moved(s, len(prefix)) for s in (kernel.use, kernel.name_span))
+                if use is not None or (name is not None and not kernel.via_macro):
+                    place = name or kernel.name_span
+                    self._kernel(msgspec.structs.replace(kernel, use=use, name_span=place))
 
     def _text(self, span: Span) -> bytes:
         return self._sources[span.path].data[span.start : span.end]
 
     def _kernel(self, kernel: Function) -> None:
+        if kernel.linkage == "C" and not kernel.scope:
+            self._declared.add(kernel.name)
         template_of_macro = kernel.via_macro and kernel.use is None
-        if kernel.kind != "definition" or kernel.linkage != "C" or template_of_macro:
+        linked = kernel.linkage == "C" or (not kernel.scope and kernel.name in self._declared)
+        if kernel.kind != "definition" or not linked or template_of_macro:
             return
         written = kernel.name.encode() if kernel.via_macro else self._text(kernel.name_span)
         name = self._expander.expand(written).decode("utf-8", "replace").replace(" ", "")
@@ -188,3 +193,10 @@ class _Walk:
         spelt = re.sub(r"\bsigned (?=short|int|long)", "", " ".join(kept))
         spelt = re.sub(r"\b(short|long) int\b", r"\1", spelt)
         return re.sub(r"\bunsigned\b(?! (?:char|short|int|long)\b)", "unsigned int", spelt)
+
+
+def _moved(span: Span | None, by: int) -> Span | None:
+    """`span` as it is without the first `by` bytes of the text; None if it lies in these."""
+    if span is None or span.start < by:
+        return None
+    return Span(span.path, span.start - by, span.end - by)

@@ -35,6 +35,8 @@ def entries_of(root: Path, files: dict[str, str | bytes], flags: str = "") -> En
         ('extern "C" {\n' + "__global__ void a(float* o) {}\n" + "}\n", ["a"]),
         ("__global__ void a(float* o) {}\n", []),
         ('extern "C" __global__ void a(float* o);\n', []),
+        ('extern "C" __global__ void a(float* o);\n__global__ void a(float* o) {}\n', ["a"]),
+        ('extern "C" __global__ void a(float*);\nnamespace n { __global__ void a(int) {} }', []),
         ('extern "C" int gemm(const void* a) { return 0; }\n', []),
         ("// " + KERNEL.format("a") + "#if 0\n" + KERNEL.format("b") + "#endif\n", []),
         (f"#ifdef A\n{KERNEL.format('a')}#else\n{KERNEL.format('b')}#endif\n", ["a", "b"]),
@@ -105,6 +107,15 @@ def test_macros_of_a_header_make_kernels_where_they_are_used(tmp_path: Path) -> 
     assert list(found.by_name) == ["a_k", "b_k"]
     span = found.by_name["b_k"][0].span
     assert (span.path, text[span.start : span.end]) == (PLACE, "MAKE(b)")
+
+
+def test_a_macro_of_a_header_may_be_what_makes_it_an_entry_point(tmp_path: Path) -> None:
+    text = '#include "entry.cuh"\nENTRY void a(float* o) {}\n__global__ void b(float* o) {}\n'
+    head = '#pragma once\n#define ENTRY extern "C" __global__\nextern "C" ENTRY void b(float* o);\n'
+    found = entries_of(tmp_path, {PLACE: text, "gb10/common/entry.cuh": head})
+    assert list(found.by_name) == ["a", "b"]
+    span = found.by_name["a"][0].span
+    assert (span.path, text[span.start : span.end]) == (PLACE, "a")
 
 
 @pytest.mark.parametrize(
