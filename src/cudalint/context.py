@@ -15,6 +15,7 @@ from cudalint.source import SourceFile
 from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
+    from cudalint.flow.bindings import Bindings, BindingsOf
     from cudalint.project import Project
     from cudalint.semantics.types import TypeOracle
     from cudalint.tree.model import KernelTree
@@ -47,6 +48,25 @@ class Context:
         from cudalint.semantics.types import TypeOracle
 
         return TypeOracle(self.project, self.sources)
+
+    def bindings(self, path: str, function: int) -> Bindings | None:
+        """The variables of the function with this index, or of the one around a lambda.
+
+        None where its body does not stand in the file as it is: it comes out of a macro.
+        """
+        from cudalint.devicecode import enclosing
+
+        model = self.models[path]
+        index = enclosing(model, function)
+        if index < 0 or model.functions[index].via_macro or model.functions[index].body is None:
+            return None
+        return self._flow.get(model, model.functions[index])
+
+    @cached_property
+    def _flow(self) -> BindingsOf:
+        from cudalint.flow.bindings import BindingsOf
+
+        return BindingsOf(self.sources)
 
     @property
     def models(self) -> Mapping[str, FileModel]:

@@ -1,0 +1,330 @@
+"""CU208 divergent-barrier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cudalint.barriers import barriers
+from cudalint.context import Context
+from cudalint.devicecode import on_device
+from cudalint.finding import Confidence, Finding, Level, Related, Span
+from cudalint.flow.bindings import Bindings
+from cudalint.flow.branches import LOOPS, Branches, Guard
+from cudalint.flow.threads import ThreadDependence
+from cudalint.rule import Example, FileRule, NoOptions
+from cudalint.syntax.model import Assembly, Call, FileModel
+
+_SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
+_RETURN = re.compile(r"\breturn\b")
+
+
+class DivergentBarrier(FileRule):
+    """A barrier of the whole block that some of its threads may not reach.
+
+    What it does
+        Reports `__syncthreads` and its kin, `sync` of a cooperative block and
+        `bar.sync` for all threads, where a branch or loop around it depends on
+        the thread's index, or where threads may have left the function before,
+        by a `return` that depends on it. What is computed from a thread's index,
+        what it loads with it included, depends on it; parameters, block indexes
+        and what the whole block voted on do not. `if constexpr`, barriers of a
+        warp and named barriers with a count are left alone.
+
+    Why it matters
+        The barrier waits for threads that never come: the kernel hangs, or goes
+        on with data that is not there. It may work for the size that was tested.
+
+    Example
+            extern "C" __global__ void scale(float* o, int n) {
+              if (threadIdx.x >= n) return;
+              __syncthreads();
+            }
+
+    How to fix
+        Let every thread of the block reach the barrier: put the work under the
+        condition and the barrier behind it, or make the condition one that is
+        the same for the block.
+
+    Sources
+        The CUDA C++ Programming Guide, "Synchronization Functions":
+        `__syncthreads` in conditional code. PTX ISA, `bar` and `barrier`.
+    """
+
+    code = "CU208"
+    name = "divergent-barrier"
+    level = Level.ERROR
+    preview = True
+    messages = {
+        "condition": "'{0}' in '{1}' is under a condition on '{2}', which differs between the "
+        "threads of a block; let all of them reach it.",
+        "loop": "'{0}' in '{1}' is in a loop whose end depends on '{2}', which differs between "
+        "the threads of a block; let all of them reach it as often.",
+        "return": "'{0}' in '{1}' comes after a return that depends on '{2}', which differs "
+        "between the threads of a block; let all of them reach it.",
+    }
+
+    INVALID = (
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o, int n) {
+  int t = threadIdx.x;
+  if (t < 64) { o[t] = 0; __syncthreads(); }
+                          ~~~~~~~~~~~~~
+  if (t >= n) return;
+  __syncthreads();
+  ~~~~~~~~~~~~~
+}
+""",
+            message="'__syncthreads' in 'scale' is under a condition on 't', which differs",
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    o[i] = 1.f;
+    __syncthreads();
+    ~~~~~~~~~~~~~
+  }
+}
+""",
+            message="'__syncthreads' in 'scale' is in a loop whose end depends on 'i', which",
+        ),
+        Example(
+            code="""\
+namespace cg = cooperative_groups;
+template <typename T> __global__ void scale(T* o, const int* length) {
+  auto block = cg::this_thread_block();
+  const int mine = length[block.thread_rank()];
+  if (mine == 0) {
+    o[0] = 0;
+  } else {
+    block.sync();
+          ~~~~
+    cg::sync(block);
+        ~~~~
+  }
+}
+""",
+            message="'block.sync' in 'scale' is under a condition on 'mine', which differs",
+        ),
+        Example(
+            code="""\
+#define BARRIER() __syncthreads()
+                  ~~~~~~~~~~~~~
+__device__ void sum(float* o) {
+  const unsigned lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
+  bool first = false;
+  first = lane == 0u;
+  if (first)
+    BARRIER();
+  while (o[warp] > 0.f) { o[warp] -= 1.f; }
+}
+""",
+            message="'__syncthreads' in 'sum' is under a condition on 'first', which differs",
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o, int n) {
+  unsigned lane;
+  asm("mov.u32 %0, %laneid;" : "=r"(lane));
+  switch (lane) {
+    case 0: asm volatile("bar.sync 0;" ::: "memory"); break;
+            ~~~
+    default: o[0] = 1.f;
+  }
+}
+""",
+            message="'bar.sync' in 'scale' is under a condition on 'lane', which differs",
+        ),
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n > 3) {
+    if (i >= n) { return; }
+  }
+  auto rest = [&](float x) {
+    o[i] = x;
+    __syncthreads_or(x > 0.f);
+    ~~~~~~~~~~~~~~~~
+  };
+  rest(1.f);
+}
+""",
+            message="'__syncthreads_or' in 'scale' comes after a return that depends on 'i',",
+        ),
+    )
+    VALID = (
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o, int n, bool twice) {
+  if (n > 3) __syncthreads();
+  if (blockIdx.x == 0 && twice) __syncthreads();
+  for (int i = 0; i < n; ++i) __syncthreads();
+  if (blockIdx.x * 64 >= n) return;
+  __syncthreads();
+}
+""",
+            also=("CU204",),
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o, int n) {
+  for (int i = threadIdx.x; i < n; i += 64) o[i] = 1.f;
+  __syncthreads();
+  for (int i = 0; i < n; i += 64) {
+    if (i + threadIdx.x < n) o[i + threadIdx.x] += 1.f;
+    __syncthreads();
+  }
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o, int n) {
+  const bool mine = threadIdx.x < n;
+  const int all = __syncthreads_and(mine);
+  if (all) __syncthreads();
+  if (mine) __syncwarp(__activemask());
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
+  if (threadIdx.x < 32) asm volatile("bar.sync 1, 32;");
+  // if (threadIdx.x == 0) __syncthreads();
+#if 0
+  if (threadIdx.x == 0) __syncthreads();
+#endif
+  const char* text = "if (threadIdx.x == 0) __syncthreads();";
+  o[0] = text[0];
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
+  __shared__ int done;
+  if (threadIdx.x == 0) done = o[0] > 0.f;
+  __syncthreads();
+  if (done) __syncthreads();
+  auto leave = [&](int i) { if (i == threadIdx.x) return; o[i] = 2.f; };
+  leave(3);
+  __syncthreads();
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+template <bool kStaged>
+__global__ void __launch_bounds__(64) scale(float* o, int n) {
+  if constexpr (kStaged) __syncthreads();
+  if (n == 1) {
+    if (threadIdx.x > 0) return;
+    o[0] = 1.f;
+  } else {
+    __syncthreads();
+  }
+}
+extern "C" __global__ void __launch_bounds__(64) scale_staged(float* o, int n) {
+  namespace cg = cooperative_groups;
+  cg::thread_block_tile<32> warp = cg::tiled_partition<32>(cg::this_thread_block());
+  if (threadIdx.x < 32) warp.sync();
+}
+template __global__ void scale<true>(float*, int);
+""",
+            also=("CU104", "CU102"),
+        ),
+    )
+
+    def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
+        """Judge the barriers of a file, in the order of the text."""
+        reported: set[Span] = set()
+        for barrier, called in barriers(file, context):
+            if barrier.name_span in reported or not on_device(file, barrier.function):
+                continue
+            bindings = context.bindings(file.path, barrier.function)
+            if bindings is None:
+                continue
+            finding = _Judge(file, bindings).finding(barrier, called)
+            if finding is not None:
+                reported.add(barrier.name_span)
+                yield finding
+
+
+class _Judge:
+    """Looks at one function's branches for what keeps threads from a barrier."""
+
+    def __init__(self, model: FileModel, bindings: Bindings) -> None:
+        self._model = model
+        self._bindings = bindings
+        self._branches = Branches(bindings, model)
+        self._dependence: ThreadDependence | None = None
+
+    def finding(self, barrier: Call | Assembly, called: str) -> Finding | None:
+        at = (barrier.use or barrier.span).start
+        function = self._bindings.function.name
+        guards = [guard for guard in self._branches.around(at) if not guard.constant]
+        for guard in guards:
+            name = self._first(guard)
+            if name is not None:
+                kind = "loop" if guard.branch.keyword in LOOPS else "condition"
+                return self._report(kind, barrier, (called, function, name), guard.branch.head)
+        for leave in self._returns(at):
+            for guard in self._branches.around(leave):
+                if guard.constant or guard.branch.span.covers(at) or self._excludes(leave, at):
+                    continue
+                name = self._first(guard)
+                if name is not None:
+                    path = self._model.path
+                    place = Span(path, leave, leave + len("return"))
+                    return self._report("return", barrier, (called, function, name), place)
+        return None
+
+    def _report(
+        self, message: str, barrier: Call | Assembly, arguments: tuple[str, ...], cause: Span
+    ) -> Finding:
+        labels = {"condition": "the condition", "loop": "the loop", "return": "some leave here"}
+        return DivergentBarrier.report(
+            message,
+            barrier.name_span,
+            *arguments,
+            related=(Related(cause, labels[message]),),
+            confidence=Confidence.MEDIUM,
+            extents=(barrier.span, *((barrier.use,) if barrier.use else ())),
+        )
+
+    def _first(self, guard: Guard) -> str | None:
+        if self._dependence is None:
+            self._dependence = ThreadDependence(self._bindings, self._model)
+        return self._dependence.first(*guard.condition)
+
+    def _returns(self, at: int) -> Iterator[int]:
+        """The returns of the same function before `at`; those of other lambdas are not."""
+        lambdas = [
+            f.body
+            for f in self._model.functions
+            if f.lambda_
+            and f.body is not None
+            and self._bindings.start <= f.span.start < self._bindings.end
+        ]
+        for match in _RETURN.finditer(self._bindings.code, self._bindings.start, at):
+            if all(b.covers(at) or not b.covers(match.start()) for b in lambdas):
+                yield match.start()
+
+    def _excludes(self, leave: int, at: int) -> bool:
+        """Whether the two places are in an `if` and its `else`."""
+        for guard in self._branches.around(at):
+            if guard.branch.keyword == "else":
+                other = self._branches.other(guard.branch)
+                if other is not None and other.span.covers(leave):
+                    return True
+        return False
