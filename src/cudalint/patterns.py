@@ -1,41 +1,71 @@
-"""Gitignore patterns relative to one folder, with a quick way for plain names.
+"""Gitignore patterns relative to one folder, with a quick way for the plain ones.
 
-Most runs exclude by plain names alone ("build"), and then pathspec, which takes
-as long to import as the command line itself, is not needed.
+Names, `*` and `**` are most of what settings and .gitignore files hold. pathspec,
+which takes as long to import as the command line itself, is asked for the rest:
+`!`, `?`, `[…]`, escapes and comments.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-_SPECIAL = frozenset("*?[]!/\\# ")
+_NOT_PLAIN = frozenset("?[]!\\# \t")
 
 
 class Patterns:
     """Gitignore patterns; paths are POSIX and relative to the folder of the patterns."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        lines = tuple(lines)
-        self._names = frozenset(line for line in lines if line and _SPECIAL.isdisjoint(line))
+        lines = [line for line in lines if line]
+        plain = all(_NOT_PLAIN.isdisjoint(line) for line in lines)
+        self._names = frozenset(line for line in lines if plain and not set("*/") & set(line))
+        self._regex: re.Pattern[str] | None = None
         self._spec: GitIgnoreSpec | None = None
-        if len(self._names) < len(set(lines)):
+        others = [line for line in lines if line not in self._names]
+        if not plain:
             from pathspec import GitIgnoreSpec
 
             self._spec = GitIgnoreSpec.from_lines(lines)
+        elif others:
+            self._regex = re.compile("|".join(_translate(line) for line in others))
 
     def decide(self, path: str, *, folder: bool = False) -> bool | None:
         """True when `path` is matched, False when a `!` pattern takes it out, else None.
 
         Folders above the path count: "build" matches "build/a.cu".
         """
+        if folder:
+            path += "/"
         if self._spec is not None:
-            return self._spec.check_file(f"{path}/" if folder else path).include
-        return True if not self._names.isdisjoint(path.split("/")) else None
+            return self._spec.check_file(path).include
+        if not self._names.isdisjoint(path.split("/")):
+            return True
+        return True if self._regex is not None and self._regex.fullmatch(path) else None
 
     def match(self, path: str, *, folder: bool = False) -> bool:
         """Whether `path` is matched and not taken out again."""
         return self.decide(path, folder=folder) is True
+
+
+def _translate(pattern: str) -> str:
+    """A plain pattern as a regular expression over a whole path (a folder ends in "/")."""
+    only_folders = pattern.endswith("/")
+    parts = pattern.strip("/").split("/")
+    anchored = "/" in pattern.rstrip("/")
+    regex = "" if anchored else "(?:.*/)?"
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        if part == "**" and not last:
+            regex += "(?:.*/)?"
+        elif part == "**":
+            regex += ".*"
+        else:
+            # No part of a path is empty.
+            name = "[^/]+" if part == "*" else re.escape(part).replace(r"\*", "[^/]*")
+            regex += name + ("" if last else "/")
+    return regex + ("/.*" if only_folders else "(?:/.*)?")

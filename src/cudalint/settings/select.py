@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from cudalint.finding import Level
+from cudalint.patterns import Patterns
 from cudalint.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -109,14 +110,12 @@ class PerFileIgnores:
     def __init__(self, settings: Settings, rules: Sequence[type[Rule]]) -> None:
         self._patterns = []
         for pattern, selectors in settings.per_file_ignores.items():
-            from pathspec import GitIgnoreSpec
-
             codes = frozenset(
                 rule.code
                 for rule in rules
                 if any(specificity(selector, rule) is not None for selector in selectors)
             )
-            self._patterns.append((GitIgnoreSpec.from_lines([pattern]), codes))
+            self._patterns.append((Patterns([pattern]), codes))
         self._by_path: dict[str, frozenset[str]] = {}
 
     def ignored(self, path: str) -> frozenset[str]:
@@ -124,6 +123,6 @@ class PerFileIgnores:
         if not self._patterns:
             return frozenset()
         if path not in self._by_path:
-            hits = (codes for spec, codes in self._patterns if spec.match_file(path))
+            hits = (codes for spec, codes in self._patterns if spec.match(path))
             self._by_path[path] = frozenset().union(*hits)
         return self._by_path[path]
