@@ -103,6 +103,8 @@ def _textual_launch(bare: bytes, at: int) -> RawCall | None:
             end = close
         elif char in b")]};":
             return None
+        elif bare[end : end + 3] == b"<<<":
+            return None
         elif bare[end : end + 3] == b">>>" and depth == 0:
             break
         elif char == 0x3C and template_close(bare, end) > 0:
