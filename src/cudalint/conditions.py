@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 _BARE_DEFINED = re.compile(r"\bdefined\s+([A-Za-z_]\w*)")
 _BUILT_IN = {"__CUDACC__": 1, "__NVCC__": 1, "__cplusplus": 201703}
-_SOME_VALUE = frozenset({"__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__"})
+_VERSIONS = {
+    "CUDART_VERSION": (12000, 99990),
+    "CUDA_VERSION": (12000, 99990),
+    "__CUDACC_VER_MAJOR__": (12, 99),
+}
+"""Names that the toolkit gives a value that grows, from the oldest that counts on."""
+_SOME_VALUE = frozenset({"__CUDA_ARCH__", "__CUDACC_VER_MINOR__", *_VERSIONS})
 """Defined in the compilation for the device, with a value that depends on who compiles."""
 
 
@@ -62,10 +68,18 @@ class Conditions:
 
     def _holds(self, condition: str) -> bool | None:
         text = _BARE_DEFINED.sub(r"defined(\1)", condition)
-        value = evaluate(text, self._value, apply=self._defined)
-        return None if value is None else bool(value)
+        values = {self._evaluated(text, newest) for newest in (False, True)}
+        if None in values or len({bool(value) for value in values}) > 1:
+            return None
+        return bool(values.pop())
 
-    def _value(self, name: str) -> int | None:
+    def _evaluated(self, text: str, newest: bool) -> int | None:
+        """The value with the oldest toolkit that counts, or with the newest there can be."""
+        return evaluate(text, lambda name: self._value(name, newest), apply=self._defined)
+
+    def _value(self, name: str, newest: bool) -> int | None:
+        if name in _VERSIONS:
+            return _VERSIONS[name][newest]
         if name in _BUILT_IN:
             return _BUILT_IN[name]
         bodies = self._bodies.get(name)

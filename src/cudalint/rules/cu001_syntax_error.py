@@ -21,7 +21,8 @@ class SyntaxErrorRegion(FileRule):
     What it does
         Reports each region that stays unreadable in a kernel or in a function
         that launches one, or that hides a `__global__`, a `<<<` or a
-        `__shared__`. Other regions that the parser does not follow are only
+        `__shared__`. Other regions that the parser does not follow, and those
+        in preprocessor branches that a default build leaves out, are only
         counted in the run's notifications.
 
     Why it matters
@@ -79,7 +80,7 @@ __global__ void scale(float* o) { float x = o[0] o[1]; }
         ),
         Example(
             code="""\
-#ifdef WIDE
+#ifndef WIDE
 __global__ void scale(float* o) { @o[0] = 1.0f; }
                                   ~
 #endif
@@ -155,6 +156,16 @@ extern "C" void launch(float* o, cudaStream_t s) {
 """,
         ),
         Example(
+            code=_SPDX
+            + """\
+#if CUDART_VERSION >= 2020
+extern "C" __global__ void __launch_bounds__(32) scale(float* o) { o[0] = 1.0f; }
+#else
+extern "C" __global__ void __launch_bounds__(32) scale(float* o) { o[0] = ,1.0f; }
+#endif
+""",
+        ),
+        Example(
             path="notes.h",
             code=_SPDX
             + """\
@@ -173,8 +184,14 @@ const char* kText = "k<<<1, 2>>(o";
 
     def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Report each broken region that matters."""
-        for region in file.broken:
-            if region.matters:
+        regions = [region for region in file.broken if region.matters]
+        if not regions:
+            return
+        from cudalint.conditions import Conditions
+
+        conditions = Conditions(file, default_build=True)
+        for region in regions:
+            if not conditions.leave_out(region.span):
                 yield self.report("unreadable", region.span, _beginning(context.text(region.span)))
 
 

@@ -34,6 +34,10 @@ def left_out(source: str, *, default_build: bool) -> bool:
         ("#ifndef __CUDA_ARCH__\nhere();\n#endif", True),
         ("#if __CUDA_ARCH__ >= 900\nhere();\n#endif", False),
         ("#ifdef X\n#endif\n#ifndef Y\nhere();\n#endif", False),
+        ("#if CUDART_VERSION >= 2020\n#else\nhere();\n#endif", True),
+        ("#if CUDA_VERSION < 11000\nhere();\n#endif", True),
+        ("#if CUDA_VERSION >= 13000\nhere();\n#else\n#endif", False),
+        ("#if CUDA_VERSION >= 13000\n#else\nhere();\n#endif", False),
     ],
 )
 def test_a_default_build_defines_nothing_of_its_own(source: str, expected: bool) -> None:
