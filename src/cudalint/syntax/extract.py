@@ -51,7 +51,7 @@ def extract(path: str, text: Text, macros: Expander, shared_words: tuple[bytes, 
     root, captures = grammar.parse(text.parse)
     raw = Raw()
     raw.defines = any(child.type in _DEFINERS for child in root.children)
-    raw.statements = sorted({(n.start_byte, n.end_byte) for n in captures.get("statement", ())})
+    raw.statements = sorted([(n.start_byte, n.end_byte) for n in captures.get("statement", ())])
     _calls(text, captures, raw)
     for node in captures.get("function", ()):
         _function(path, text, macros, node, "definition", raw)

@@ -6,6 +6,7 @@ line, for each process. The walk enters only what may hold something wanted.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
 
 import tree_sitter_cuda
@@ -54,6 +55,7 @@ class _Kinds:
         self.call = number("call_expression")
         self.arguments = number("argument_list")
         self.linkage = number("linkage_specification")
+        self.special = {self.call, self.linkage, *self.declarations, *self.bodied}
         self.leaves = {
             number(kind)
             for kind in (
@@ -63,17 +65,30 @@ class _Kinds:
             )
         }
         self.always_entered = {
-            number("translation_unit"),
             number("else_clause"),
             number("template_declaration"),
             number("declaration_list"),
             number("case_statement"),
             number("labeled_statement"),
-            # An alias has no parenthesis, and may be all that these hold.
-            *map(number, ("translation_unit", "preproc_if", "preproc_ifdef")),
-            *map(number, ("preproc_else", "preproc_elif", "preproc_elifdef")),
         }
         self.block = number("declaration_list")
+
+    def sort(self, node: Node, kind: int, found: defaultdict[str, list[Node]]) -> None:
+        """Add a node whose kind alone does not say what it is."""
+        if kind == self.call:
+            arguments = node.child_by_field_name("arguments")
+            if arguments is not None and arguments.kind_id == self.arguments:
+                found["call"].append(node)
+                found["arguments"].append(arguments)
+        elif kind in self.declarations:
+            if self.is_prototype(node):
+                found["prototype"].append(node)
+        else:
+            body = node.child_by_field_name("body")
+            if body is not None and kind in self.bodied:
+                found[self.bodied[kind]].append(node)
+            elif body is not None and body.kind_id == self.block:
+                found["linkage"].append(node)
 
     def is_prototype(self, declaration: Node) -> bool:
         """Whether it declares a function, perhaps one that returns a pointer or a reference."""
@@ -92,43 +107,30 @@ def _tools() -> tuple[Parser, _Kinds]:
 
 
 def parse(text: bytes) -> tuple[Node, dict[str, list[Node]]]:
-    """Parse `text`; the root, and the nodes that are wanted by name, in the order of the text."""
+    """Parse `text`; the root, and the nodes that are wanted by name, in no particular order."""
     parser, kinds = _tools()
     root = parser.parse(text).root_node
-    found: dict[str, list[Node]] = {}
-    plain = kinds.plain.get
+    found: defaultdict[str, list[Node]] = defaultdict(list)
+    plain, special, leaves, find = kinds.plain.get, kinds.special, kinds.leaves, text.find
     broken = root.has_error
-    leaves, always_entered, find = kinds.leaves, kinds.always_entered, text.find
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        kind = node.kind_id
-        if kind in leaves:
-            continue
-        name = plain(kind)
-        if name is not None:
-            found.setdefault(name, []).append(node)
-            if kind in kinds.declarations and kinds.is_prototype(node):
-                found.setdefault("prototype", []).append(node)
-        elif kind == kinds.call:
-            arguments = node.child_by_field_name("arguments")
-            if arguments is not None and arguments.kind_id == kinds.arguments:
-                found.setdefault("call", []).append(node)
-                found.setdefault("arguments", []).append(arguments)
-        elif kind in kinds.bodied or kind == kinds.linkage:
-            body = node.child_by_field_name("body")
-            if kind != kinds.linkage and body is not None:
-                found.setdefault(kinds.bodied[kind], []).append(node)
-            elif body is not None and body.kind_id == kinds.block:
-                found.setdefault("linkage", []).append(node)
-        elif broken and (node.is_error or node.is_missing):
-            found.setdefault("error" if node.is_error else "missing", []).append(node)
-        if broken:
-            # Punctuation matters only where it is missing.
-            stack += reversed(node.children)
-            continue
-        # What is wanted has a parenthesis or a brace inside.
-        start, end = node.start_byte, node.end_byte
-        if kind in always_entered or find(b"(", start, end) >= 0 or find(b"{", start, end) >= 0:
-            stack += reversed(node.named_children)
+    entered = [root]
+    while entered:
+        node = entered.pop()
+        # Punctuation matters only where it is missing.
+        for child in node.children if broken else node.named_children:
+            kind = child.kind_id
+            if kind in leaves and not broken:
+                continue
+            name = plain(kind)
+            if name is not None:
+                found[name].append(child)
+            start, end = child.start_byte, child.end_byte
+            # What is wanted inside has a parenthesis or a brace.
+            holds = find(b"(", start, end) >= 0 or find(b"{", start, end) >= 0
+            if holds and kind in special:
+                kinds.sort(child, kind, found)
+            if broken and (child.is_error or child.is_missing):
+                found["error" if child.is_error else "missing"].append(child)
+            if holds or broken or kind in kinds.always_entered:
+                entered.append(child)
     return root, found
