@@ -43,7 +43,7 @@ class Constants:
 
         `bindings` are values of names that no file defines: template parameters.
         """
-        if text.isdecimal() and text[0] != "0":
+        if text.isascii() and text.isdecimal() and text[0] != "0" and len(text) < 19:
             return int(text)
         if self._nested > _NESTED:
             return None

@@ -5,10 +5,8 @@ The order of the stages and what each hands to the next; the work is theirs.
 
 from __future__ import annotations
 
-import gc
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -70,23 +68,6 @@ class Request(msgspec.Struct, frozen=True):
 
 def run(request: Request) -> Run:
     """Lint. Raises SettingsError and PluginError; all else is told in the Run."""
-    with _collector_at_rest():
-        return _run(request)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Keep Python from looking for cycles: a run makes a great many records and none."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _run(request: Request) -> Run:
     loaded = load_settings(
         request.paths, request.cwd, config=request.config, isolated=request.isolated
     )

@@ -192,14 +192,16 @@ def _write(run: Run, options: dict[str, Any]) -> bool:
     terminal = file is None and sys.stdout.isatty()
     report = _report(run, options, colour=wants_colour(options["color"], os.environ, terminal))
     data = report.encode("utf-8", "surrogateescape")
-    if file is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return True
     try:
-        file.write_bytes(data)
+        if file is not None:
+            file.write_bytes(data)
+        else:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        complain(f"cannot write {file}: {error.strerror}")
+        complain(f"cannot write {file or 'to stdout'}: {error.strerror}")
         return False
     return True
 
