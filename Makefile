@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.lock
 PYTEST_ARGS ?=
 
-.PHONY: help lint test check format bench gpu-test docs lock clean
+.PHONY: help lint test check format bench corpus gpu-test gpu-bench docs lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -31,8 +31,14 @@ bench: $(VENV)/.installed-dev  ## start-up and throughput, as ratios
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
 
+corpus: $(VENV)/.installed-dev  ## kernels and launches of TREES by other means
+	$(BIN)/python benchmarks/corpus.py $(TREES)
+
 gpu-test: $(VENV)/.installed-dev  ## the kernels' tests; need a GPU, PyTorch and CuPy
 	$(BIN)/python -m pytest tests/gpu $(PYTEST_ARGS)
+
+gpu-bench: $(VENV)/.installed-dev  ## the kernels against PyTorch, into docs/kernels.md; needs a GPU
+	$(BIN)/python benchmarks/gpu/run.py
 
 docs: $(VENV)/.installed  ## write docs/rules.md from the rules' docstrings
 	$(BIN)/python tools/rule_docs.py
