@@ -23,14 +23,10 @@ SPECIFICATION = Path(__file__).parents[2] / "shared" / "cases"
 
 LATER = {
     "alloc-in-path": "CU304 comes later",
-    "atomics": "CU207 comes later",
     "copy-in-path": "CU305 comes later",
-    "divergent-barrier": "CU208 comes later",
-    "fp4": "CU206 comes later",
     "launch-null-stream": "CU303 comes later",
     "macro-launches": "CU303 comes later",
     "regions": "CU304, CU305, CU310 and CU311 come later",
-    "runtime-flag": "CU204 comes later",
 }
 """Cases of rules that are not there yet. One that passes must leave this list."""
 

@@ -74,13 +74,22 @@ class Branches:
         return self._with_head(branch, branch)
 
     def _with_head(self, branch: Branch, head: Branch) -> Guard:
-        low, high = head.head.start, head.head.end
-        constant = _CONSTEXPR.match(self._code, low, high) is not None
-        open_at = self._code.find("(", low, high)
-        start, end = open_at + 1, self._code.rfind(")", low, high)
+        constant = _CONSTEXPR.match(self._code, head.head.start, head.head.end) is not None
+        start, end = condition_range(head, self._code)
         if head.keyword == "for":
             first = self._code.find(";", start, end)
             if first >= 0:
                 second = self._code.find(";", first + 1, end)
                 start, end = first + 1, second if second >= 0 else end
-        return Guard(branch, (start, max(start, end)), constant)
+        return Guard(branch, (start, end), constant)
+
+
+def condition_range(branch: Branch, code: str) -> tuple[int, int]:
+    """What stands in the parentheses of a head, white space around it left out."""
+    low, high = branch.head.start, branch.head.end
+    start, end = code.find("(", low, high) + 1, code.rfind(")", low, high)
+    while start < end and code[start].isspace():
+        start += 1
+    while end > start and code[end - 1].isspace():
+        end -= 1
+    return start, max(start, end)

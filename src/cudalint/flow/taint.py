@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection
 from cudalint.flow.bindings import Bindings, Local
 
 _WORD = re.compile(r"(?P<member>(?:\.|->|::)\s*(?:template\s+)?)?\b(?P<name>[A-Za-z_]\w*)")
+_PART = re.compile(r"\s*(?:\.|->)")
+_PLAIN = re.compile(r"auto|\w*?(?:int|long|short|char|float|double|half|bfloat|bool|dim)\w*|size_t")
 Source = Callable[[str, int], bool]
 
 
@@ -55,6 +57,8 @@ class Taint:
             if (local is None or local.parameter) and self._source(name, match.end()):
                 return name
             if local is not None and id(local) in self._tainted:
+                if _PART.match(code, match.end()) and _is_class(local.type):
+                    continue  # which of an object's parts carries it can't be told
                 return name
         return None
 
@@ -87,3 +91,8 @@ class Taint:
         if "*" not in local.type and not local.parameter:
             values += local.element_values
         return any(self.carries(value.start, value.end) for value in values)
+
+
+def _is_class(type_: str) -> bool:
+    """Whether a type is neither built in nor one of CUDA's vectors nor deduced."""
+    return not any(_PLAIN.fullmatch(word) for word in re.findall(r"\w+", type_))

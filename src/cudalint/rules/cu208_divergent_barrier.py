@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from cudalint.barriers import barriers
 from cudalint.context import Context
 from cudalint.devicecode import on_device
 from cudalint.finding import Confidence, Finding, Level, Related, Span
-from cudalint.flow.bindings import Bindings
-from cudalint.flow.branches import LOOPS, Branches, Guard
-from cudalint.flow.threads import ThreadDependence
 from cudalint.rule import Example, FileRule, NoOptions
-from cudalint.syntax.model import Assembly, Call, FileModel
+from cudalint.syntax.model import FileModel
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
-_RETURN = re.compile(r"\breturn\b")
+_LABELS = {"condition": "the condition", "loop": "the loop", "return": "some leave here"}
 
 
 class DivergentBarrier(FileRule):
@@ -26,10 +21,11 @@ class DivergentBarrier(FileRule):
         Reports `__syncthreads` and its kin, `sync` of a cooperative block and
         `bar.sync` for all threads, where a branch or loop around it depends on
         the thread's index, or where threads may have left the function before,
-        by a `return` that depends on it. What is computed from a thread's index,
-        what it loads with it included, depends on it; parameters, block indexes
-        and what the whole block voted on do not. `if constexpr`, barriers of a
-        warp and named barriers with a count are left alone.
+        by a `return` that depends on it (said at the first barrier behind it).
+        What is computed from a thread's index, what it loads with it included,
+        depends on it; parameters, block indexes and what the whole block voted
+        on do not. `if constexpr`, barriers of a warp and named barriers with a
+        count are left alone.
 
     Why it matters
         The barrier waits for threads that never come: the kernel hangs, or goes
@@ -246,7 +242,10 @@ template __global__ void scale<true>(float*, int);
     )
 
     def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
-        """Judge the barriers of a file, in the order of the text."""
+        """Judge the barriers of a file; what follows one return is said once."""
+        from cudalint.barriers import barriers
+        from cudalint.divergence import Divergence
+
         reported: set[Span] = set()
         for barrier, called in barriers(file, context):
             if barrier.name_span in reported or not on_device(file, barrier.function):
@@ -254,77 +253,20 @@ template __global__ void scale<true>(float*, int);
             bindings = context.bindings(file.path, barrier.function)
             if bindings is None:
                 continue
-            finding = _Judge(file, bindings).finding(barrier, called)
-            if finding is not None:
-                reported.add(barrier.name_span)
-                yield finding
-
-
-class _Judge:
-    """Looks at one function's branches for what keeps threads from a barrier."""
-
-    def __init__(self, model: FileModel, bindings: Bindings) -> None:
-        self._model = model
-        self._bindings = bindings
-        self._branches = Branches(bindings, model)
-        self._dependence: ThreadDependence | None = None
-
-    def finding(self, barrier: Call | Assembly, called: str) -> Finding | None:
-        at = (barrier.use or barrier.span).start
-        function = self._bindings.function.name
-        guards = [guard for guard in self._branches.around(at) if not guard.constant]
-        for guard in guards:
-            name = self._first(guard)
-            if name is not None:
-                kind = "loop" if guard.branch.keyword in LOOPS else "condition"
-                return self._report(kind, barrier, (called, function, name), guard.branch.head)
-        for leave in self._returns(at):
-            for guard in self._branches.around(leave):
-                if guard.constant or guard.branch.span.covers(at) or self._excludes(leave, at):
-                    continue
-                name = self._first(guard)
-                if name is not None:
-                    path = self._model.path
-                    place = Span(path, leave, leave + len("return"))
-                    return self._report("return", barrier, (called, function, name), place)
-        return None
-
-    def _report(
-        self, message: str, barrier: Call | Assembly, arguments: tuple[str, ...], cause: Span
-    ) -> Finding:
-        labels = {"condition": "the condition", "loop": "the loop", "return": "some leave here"}
-        return DivergentBarrier.report(
-            message,
-            barrier.name_span,
-            *arguments,
-            related=(Related(cause, labels[message]),),
-            confidence=Confidence.MEDIUM,
-            extents=(barrier.span, *((barrier.use,) if barrier.use else ())),
-        )
-
-    def _first(self, guard: Guard) -> str | None:
-        if self._dependence is None:
-            self._dependence = ThreadDependence(self._bindings, self._model)
-        return self._dependence.first(*guard.condition)
-
-    def _returns(self, at: int) -> Iterator[int]:
-        """The returns of the same function before `at`; those of other lambdas are not."""
-        lambdas = [
-            f.body
-            for f in self._model.functions
-            if f.lambda_
-            and f.body is not None
-            and self._bindings.start <= f.span.start < self._bindings.end
-        ]
-        for match in _RETURN.finditer(self._bindings.code, self._bindings.start, at):
-            if all(b.covers(at) or not b.covers(match.start()) for b in lambdas):
-                yield match.start()
-
-    def _excludes(self, leave: int, at: int) -> bool:
-        """Whether the two places are in an `if` and its `else`."""
-        for guard in self._branches.around(at):
-            if guard.branch.keyword == "else":
-                other = self._branches.other(guard.branch)
-                if other is not None and other.span.covers(leave):
-                    return True
-        return False
+            at = (barrier.use or barrier.span).start
+            cause = Divergence(file, bindings).cause(at)
+            if cause is None or cause.span in reported:
+                continue
+            if cause.kind == "return":
+                reported.add(cause.span)
+            reported.add(barrier.name_span)
+            yield self.report(
+                cause.kind,
+                barrier.name_span,
+                called,
+                bindings.function.name,
+                cause.name,
+                related=(Related(cause.span, _LABELS[cause.kind]),),
+                confidence=Confidence.MEDIUM,
+                extents=(barrier.span, *((barrier.use,) if barrier.use else ())),
+            )

@@ -44,6 +44,15 @@ class TypeOracle:
             self._answers[key] = self._resolved(kernel)
         return self._answers[key]
 
+    def spelling(self, text: str, function: Function) -> str | None:
+        """The type that `text` spells in `function`; None where only a compiler can tell."""
+        from cudalint.semantics.spelling import UnclearError
+
+        try:
+            return self._names_of(function.span.path).resolve(text, function).canonical
+        except UnclearError:
+            return None
+
     def _resolved(self, kernel: Function) -> tuple[ParameterType, ...]:
         return tuple(
             self._type_of(kernel, number, parameter.type)
