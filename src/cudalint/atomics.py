@@ -43,6 +43,7 @@ _AS_BITS = re.compile(
 _EXTREME = re.compile(r"\b(?:__h|f)?(?:max|min)f?\w*\s*\(|[<>]\s*[\w(]+[^?]*\?")
 _SUM = re.compile(r"[\w)\]]\s*[-+*]\s*[\w(]|\b__(?:h|f|d)(?:add|sub|mul|fma)\w*\s*\(")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_TARGET = re.compile(r"(?:[\w:]+\s+)*?([A-Za-z_]\w*)\s*=(?!=)")
 _ZERO = re.compile(r"\(?(?:\w+\)?\s*\(?)?0[uUlL]*\)?")
 
 
@@ -161,9 +162,21 @@ class Atomics:
         after = code[span.end : bindings.end].lstrip()
         if after[:1] == ";" and (before[-1:] in (";", "{", "}", ")") or before.endswith("else")):
             return call.use is not None and not self._is_whole_body(call)
-        if before.endswith("return"):
+        if before.endswith("return") or self._is_only_returned(call, bindings):
             return self._is_result_used(call)
         return True
+
+    def _is_only_returned(self, call: Call, bindings: Bindings) -> bool:
+        """Whether the result goes into a variable that nothing but a `return` uses."""
+        code, statement = bindings.code, call.statement
+        target = _TARGET.match(code, statement.start, call.span.start)
+        if target is None or bindings.function.space == "global":
+            return False
+        name = target[1]
+        rest = code[statement.end : bindings.end]
+        after = re.findall(rf"\b{name}\b", rest)
+        returned = re.findall(rf"\breturn\s+{name}\s*;", rest)
+        return bool(returned) and len(after) == len(returned)
 
     def _is_whole_body(self, call: Call) -> bool:
         """Whether a macro's body is the call and nothing else that could use its result."""

@@ -31,7 +31,7 @@ _DECLARATION = re.compile(
 _STRUCTURED = re.compile(r"\bauto\s*&*\s*\[(?P<names>[\w\s,]*)\]\s*=(?!=)")
 _ASSIGNMENT = re.compile(
     r"(?<![\w.>])(?P<name>[A-Za-z_]\w*)\s*(?P<path>(?:\[[^\[\];]*(?:\[[^\[\];]*\][^\[\];]*)*\]\s*"
-    r"|(?:\.|->)\s*\w+\s*)*)(?:[-+*/%&|^]|<<|>>)?=(?!=)"
+    r"|(?:\.|->)\s*\w+\s*)*)(?P<operator>(?:[-+*/%&|^]|<<|>>)?)=(?!=)"
 )
 _WRITTEN = re.compile(r"(?:[(,]|\))\s*&\s*(?P<name>[A-Za-z_]\w*)\s*(?=[,)])")
 _DECLARATOR = re.compile(r"\s*(?P<stars>[*&\s]*)(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*")
@@ -46,10 +46,14 @@ _NO_TYPE = frozenset(
 
 
 class Value(msgspec.Struct, frozen=True):
-    """The text range `[start, end)` that a variable is made from, and where that happens."""
+    """The text range `[start, end)` that a variable is made from.
+
+    `adds`: what the variable was before stays part of it (`+=`, a write through `&`).
+    """
 
     start: int
     end: int
+    adds: bool = False
 
 
 class Local(msgspec.Struct):
@@ -165,7 +169,8 @@ class Bindings:
             local = self.find(match["name"], match.start())
             if local is None:
                 continue
-            value = Value(match.end(), self.brackets.expression_end(match.end()))
+            adds = match["operator"] != ""
+            value = Value(match.end(), self.brackets.expression_end(match.end()), adds)
             if match["path"].strip():
                 local.element_values = [*local.element_values, value]
             else:
@@ -174,14 +179,14 @@ class Bindings:
             local = self.find(match["name"], match.start("name"))
             around = self.brackets.around(match.start("name"))
             if local is not None and around is not None:
-                local.values = [*local.values, Value(around[0] + 1, around[1])]
+                local.values = [*local.values, Value(around[0] + 1, around[1], True)]
 
     def _outputs(self, operands: str, start: int, end: int) -> None:
         outputs = operands.split(":")[0]
         for name in re.findall(r"\(\s*([A-Za-z_]\w*)", outputs):
             local = self.find(name, start)
             if local is not None:
-                local.values = [*local.values, Value(start, end)]
+                local.values = [*local.values, Value(start, end, True)]
 
     def _is_store(self, at: int) -> bool:
         """Whether what stands at `at` is behind a unary `*`: what it points to changes."""

@@ -32,27 +32,34 @@ class Guard(msgspec.Struct, frozen=True):
 
 
 class Branches:
-    """The branches of one function, its lambdas included."""
+    """The branches of one function, its lambdas included: `own`, in file order."""
 
     def __init__(self, bindings: Bindings, model: FileModel) -> None:
         self._code = bindings.code
         self._data = bindings.code.encode("latin-1")
-        self._own = [
+        self.own = [
             branch
             for branch in model.branches
             if bindings.start <= branch.head.start < bindings.end
         ]
-        self._ifs = {branch.span.end: branch for branch in self._own if branch.keyword == "if"}
+        self._ifs = {branch.span.end: branch for branch in self.own if branch.keyword == "if"}
 
     def around(self, at: int) -> Iterator[Guard]:
         """The guards of the place `at`, the outermost first."""
-        for branch in self._own:
+        for branch in self.own:
             if branch.head.start > at:
                 break
             if branch.span.start <= at < branch.span.end:
                 guard = self._guard(branch)
                 if guard is not None:
                     yield guard
+
+    def between(self, inside: int, at: int) -> bool:
+        """Whether a branch or loop holds the place `inside` and not the later place `at`."""
+        return any(
+            branch.span.start <= inside < branch.span.end <= at and branch.keyword != "do"
+            for branch in self.own
+        )
 
     def other(self, branch: Branch) -> Branch | None:
         """The `if` of an "else"."""

@@ -1,51 +1,54 @@
 """Follows values through the variables of one function, from where they come from.
 
-A variable carries what any of its values carries, anywhere in its scope: order
-and branches are not looked at.
+A use of a variable carries what the values that may reach it carry: the last one
+that is given on every way to the use, and those after it; in a loop also those
+that the turn before ends with.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
-from cudalint.flow.bindings import Bindings, Local
+from cudalint.flow.bindings import Bindings, Local, Value
+from cudalint.flow.branches import LOOPS, Branches
 
 _WORD = re.compile(r"(?P<member>(?:\.|->|::)\s*(?:template\s+)?)?\b(?P<name>[A-Za-z_]\w*)")
 _PART = re.compile(r"\s*(?:\.|->)")
 _PLAIN = re.compile(r"auto|\w*?(?:int|long|short|char|float|double|half|bfloat|bool|dim)\w*|size_t")
+_LAMBDA = re.compile(r"\s*=?\s*\[[^\]]*\]\s*(?:__\w+__\s*)*[({]")
 Source = Callable[[str, int], bool]
 
 
 class Taint:
-    """Which variables of `bindings` carry what comes from a source.
+    """Which variables of `bindings` carry what comes from a source, and where.
 
     `source` tells of a name, and the offset after it, whether it is one by
-    itself. The text that `cleaned` takes away (calls whose result is the same
-    for everyone) carries nothing. `never` are names that carry nothing whatever
-    is stored in them.
+    itself. The text that `clean` matches, up to the bracket that closes (calls
+    whose result is the same for everyone), carries nothing. `never` are names
+    that carry nothing whatever is stored in them. What a lambda returns is not
+    known, and taken to carry nothing.
     """
 
     def __init__(
         self,
         bindings: Bindings,
+        branches: Branches,
         source: Source,
         never: Collection[str] = (),
         clean: re.Pattern[str] | None = None,
     ) -> None:
         self._bindings = bindings
+        self._branches = branches
         self._source = source
         self._never = never
         self._clean = clean
-        self._tainted: set[int] = set()
+        self._tainted: set[Value] = set()
+        self._reaching: dict[tuple[int, int], tuple[Value, ...]] = {}
         self._spread()
 
-    def carries(self, start: int, end: int) -> bool:
-        """Whether the text between two offsets has a source or a variable that carries one."""
-        return self.first(start, end) is not None
-
     def first(self, start: int, end: int) -> str | None:
-        """The first name in the text that is a source or carries one."""
+        """The first name in the text that is a source or carries one, None if none does."""
         code = self._bindings.code
         skip = self._skipped(start, end)
         for match in _WORD.finditer(code, start, end):
@@ -56,9 +59,11 @@ class Taint:
             local = None if match["member"] else self._bindings.find(name, at)
             if (local is None or local.parameter) and self._source(name, match.end()):
                 return name
-            if local is not None and id(local) in self._tainted:
-                if _PART.match(code, match.end()) and _is_class(local.type):
-                    continue  # which of an object's parts carries it can't be told
+            if local is None or name in self._never:
+                continue
+            if _PART.match(code, match.end()) and _is_class(local.type):
+                continue  # which of an object's parts carries it can't be told
+            if not self._tainted.isdisjoint(self._at(local, at)):
                 return name
         return None
 
@@ -72,25 +77,60 @@ class Taint:
         ]
 
     def _spread(self) -> None:
-        waiting = [
-            local
+        waiting = {
+            value
             for local in self._bindings.locals()
-            if local.name not in self._never and (local.values or local.element_values)
-        ]
+            if local.name not in self._never
+            for value in _values(local)
+            if not _LAMBDA.match(self._bindings.code, value.start, value.end)
+        }
         changed = True
         while changed:
-            changed = False
-            for local in list(waiting):
-                if self._is_given(local):
-                    self._tainted.add(id(local))
-                    waiting.remove(local)
-                    changed = True
+            carrying = {value for value in waiting if self.first(value.start, value.end)}
+            self._tainted |= carrying
+            waiting -= carrying
+            changed = bool(carrying)
 
-    def _is_given(self, local: Local) -> bool:
-        values = list(local.values)
-        if "*" not in local.type and not local.parameter:
-            values += local.element_values
-        return any(self.carries(value.start, value.end) for value in values)
+    def _at(self, local: Local, at: int) -> tuple[Value, ...]:
+        """The values of `local` that may be there at the offset `at`."""
+        if len(local.values) < 2 or at >= self._bindings.end:
+            return _values(local)
+        key = (id(local), at)
+        found = self._reaching.get(key)
+        if found is None:
+            values = sorted(local.values, key=lambda value: value.start)
+            reaching = self._until_certain([v for v in values if v.end <= at], at)
+            for low, high in self._loops(at):
+                if local.start < low:
+                    later = [v for v in values if v.start > at and low <= v.start < high]
+                    reaching += self._until_certain(later, high - 1)
+            found = self._reaching[key] = (*reaching, *_elements(local))
+        return found
+
+    def _until_certain(self, values: list[Value], at: int) -> list[Value]:
+        """The last of `values`, back to the one that every way to `at` goes through."""
+        found = []
+        for value in reversed(values):
+            found.append(value)
+            if not value.adds and not self._branches.between(value.start, at):
+                break
+        return found
+
+    def _loops(self, at: int) -> Iterable[tuple[int, int]]:
+        """The loops whose head or body `at` is in."""
+        for branch in self._branches.own:
+            if branch.keyword in LOOPS and branch.head.start <= at < branch.span.end:
+                yield branch.head.start, branch.span.end
+
+
+def _elements(local: Local) -> list[Value]:
+    """What is stored in parts of a variable, not in what it points or refers to."""
+    refers = "*" in local.type or "&" in local.type or local.parameter
+    return [] if refers else local.element_values
+
+
+def _values(local: Local) -> tuple[Value, ...]:
+    return (*local.values, *_elements(local))
 
 
 def _is_class(type_: str) -> bool:

@@ -14,6 +14,7 @@ from cudalint.flow.taint import Taint
 
 if TYPE_CHECKING:
     from cudalint.flow.bindings import Bindings
+    from cudalint.flow.branches import Branches
     from cudalint.syntax.model import FileModel
 
 _SOURCES = re.compile(
@@ -27,7 +28,7 @@ _SPECIAL = re.compile(r"%(?:tid|laneid|warpid|lanemask_\w+)\b")
 class ThreadDependence:
     """Answers for one function of a device file."""
 
-    def __init__(self, bindings: Bindings, model: FileModel) -> None:
+    def __init__(self, bindings: Bindings, branches: Branches, model: FileModel) -> None:
         function = bindings.function
         inside = range(bindings.start, bindings.end)
         self._special = {
@@ -40,7 +41,7 @@ class ThreadDependence:
             for declaration in model.shared
             if declaration.kind != "alias" and declaration.function == function.index
         }
-        self._taint = Taint(bindings, self._is_source, never=shared, clean=_AGREED)
+        self._taint = Taint(bindings, branches, self._is_source, never=shared, clean=_AGREED)
 
     def first(self, start: int, end: int) -> str | None:
         """The first name in the text whose value differs from thread to thread, or None."""

@@ -222,10 +222,17 @@ __device__ inline void lock(int* mutex) {
   while (atomicCAS(mutex, 0, 1) != 0) {}
 }
 __device__ inline int add_to(int* n, int v) { return atomicAdd(n, v); }
+__device__ inline float raise(float* p, float v) {
+  float old;
+  old = v >= 0 ? __int_as_float(atomicMax((int*)p, __float_as_int(v)))
+               : __uint_as_float(atomicMin((unsigned*)p, __float_as_uint(v)));
+  return old;
+}
 extern "C" __global__ void __launch_bounds__(64) count(int* n, float* f) {
   float value = 2.f;
   int* counters = n + 4;
   add_to(n, 1);
+  raise(f, 2.f);
   atomicAdd(&counters[threadIdx.x], static_cast<int>(value + f[0]));
 }
 """,

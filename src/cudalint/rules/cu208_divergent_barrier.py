@@ -24,8 +24,8 @@ class DivergentBarrier(FileRule):
         by a `return` that depends on it (said at the first barrier behind it).
         What is computed from a thread's index, what it loads with it included,
         depends on it; parameters, block indexes and what the whole block voted
-        on do not. `if constexpr`, barriers of a warp and named barriers with a
-        count are left alone.
+        on do not. `if constexpr`, an `if` with barriers on both of its sides,
+        barriers of a warp and named barriers with a count are left alone.
 
     Why it matters
         The barrier waits for threads that never come: the kernel hangs, or goes
@@ -220,6 +220,33 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
         Example(
             code=_SPDX
             + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o, int n) {
+  const int turns = (n + 63) / 64 * blockDim.x;
+  for (int i = threadIdx.x; i < turns; i += blockDim.x) {
+    if (i < n) o[i] = 1.f;
+    __syncthreads();
+  }
+  __shared__ float highest;
+  float mine = o[threadIdx.x];
+  do {
+    mine = o[threadIdx.x] - mine;
+    if (threadIdx.x == 0) highest = mine;
+    __syncthreads();
+    mine = highest;
+  } while (mine > 0.f);
+  if (threadIdx.x < 32) {
+    o[0] = 1.f;
+    __syncthreads();
+  } else {
+    __syncthreads();
+    o[1] = 1.f;
+  }
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
 template <bool kStaged>
 __global__ void __launch_bounds__(64) scale(float* o, int n) {
   if constexpr (kStaged) __syncthreads();
@@ -247,14 +274,15 @@ template __global__ void scale<true>(float*, int);
         from cudalint.divergence import Divergence
 
         reported: set[Span] = set()
-        for barrier, called in barriers(file, context):
+        found = list(barriers(file, context))
+        places = [(barrier.use or barrier.span).start for barrier, _ in found]
+        for (barrier, called), at in zip(found, places, strict=True):
             if barrier.name_span in reported or not on_device(file, barrier.function):
                 continue
             bindings = context.bindings(file.path, barrier.function)
             if bindings is None:
                 continue
-            at = (barrier.use or barrier.span).start
-            cause = Divergence(file, bindings).cause(at)
+            cause = Divergence(file, bindings, places).cause(at)
             if cause is None or cause.span in reported:
                 continue
             if cause.kind == "return":
