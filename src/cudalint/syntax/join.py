@@ -101,9 +101,7 @@ def _textual_launch(bare: bytes, at: int) -> RawCall | None:
             if close < 0:
                 return None
             end = close
-        elif char in b")]};":
-            return None
-        elif bare[end : end + 3] == b"<<<":
+        elif char in b")]};" or bare[end : end + 3] == b"<<<":
             return None
         elif bare[end : end + 3] == b">>>" and depth == 0:
             break
