@@ -43,6 +43,7 @@ _AS_BITS = re.compile(
 _EXTREME = re.compile(r"\b(?:__h|f)?(?:max|min)f?\w*\s*\(|[<>]\s*[\w(]+[^?]*\?")
 _SUM = re.compile(r"[\w)\]]\s*[-+*]\s*[\w(]|\b__(?:h|f|d)(?:add|sub|mul|fma)\w*\s*\(")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_RETURNED = re.compile(r"\breturn\b[^;{}]*;")
 _TARGET = re.compile(r"(?:[\w:]+\s+)*?([A-Za-z_]\w*)\s*=(?!=)")
 _ZERO = re.compile(r"\(?(?:\w+\)?\s*\(?)?0[uUlL]*\)?")
 
@@ -174,9 +175,9 @@ class Atomics:
             return False
         name = target[1]
         rest = code[statement.end : bindings.end]
-        after = re.findall(rf"\b{name}\b", rest)
-        returned = re.findall(rf"\breturn\s+{name}\s*;", rest)
-        return bool(returned) and len(after) == len(returned)
+        returned = [match.span() for match in _RETURNED.finditer(rest)]
+        uses = [match.start() for match in re.finditer(rf"\b{name}\b", rest)]
+        return bool(uses) and all(any(s <= at < e for s, e in returned) for at in uses)
 
     def _is_whole_body(self, call: Call) -> bool:
         """Whether a macro's body is the call and nothing else that could use its result."""

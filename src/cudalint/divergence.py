@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from cudalint.flow.bindings import Bindings
     from cudalint.syntax.model import Branch, FileModel
 
-_STEP = re.compile(r"\w+\s*\+=\s*([\w.]+)\s*\)")
+_STEP = re.compile(r"\w+\s*\+=\s*([^;]+?)\s*\)\s*$")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_ROUNDING = re.compile(r"\b(?:round|align|pad)\w*\s*(?:<[^<>;]*>\s*)?\(", re.IGNORECASE)
 _LAST_RETURN = re.compile(r"\breturn\b[^;{}]*;\s*\}?\s*$")
 _RETURN = re.compile(r"\breturn\b")
 
@@ -107,7 +108,7 @@ class Divergence:
             local = self._bindings.find(name, guard.condition[0])
             if local is not None and local.name != step[0].split()[0]:
                 values = [code[value.start : value.end].strip() for value in local.values]
-                if values and all(product.search(text) for text in values):
+                if values and all(product.search(v) or _ROUNDING.search(v) for v in values):
                     return True
         return False
 

@@ -35,7 +35,6 @@ _ASSIGNMENT = re.compile(
 )
 _WRITTEN = re.compile(r"(?:[(,]|\))\s*&\s*(?P<name>[A-Za-z_]\w*)\s*(?=[,)])")
 _DECLARATOR = re.compile(r"\s*(?P<stars>[*&\s]*)(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*")
-_ATTRIBUTE = re.compile(r"__(?:align|attribute)__\s*\([^;{}]*?\)|alignas\s*\([^;{}]*?\)")
 _NO_TYPE = frozenset(
     (
         *("return", "else", "delete", "goto", "new", "case", "throw", "using", "typedef", "do"),
@@ -140,7 +139,7 @@ class Bindings:
                 self._add(Local(name, "auto", value.end, scope, values=[value]))
 
     def _declarators(self, match: re.Match[str]) -> None:
-        base = " ".join(_ATTRIBUTE.sub(" ", match["type"]).split())
+        base = " ".join(match["type"].split())
         start = match.start("name")
         scope = self.brackets.scope_end(start)
         end = self.brackets.statement_end(start)
@@ -198,12 +197,12 @@ class BindingsOf:
     """The bindings of the functions of one run, each read at the first question."""
 
     def __init__(self, sources: Mapping[str, SourceFile]) -> None:
-        self._codes = CodeTexts(sources)
+        self.codes = CodeTexts(sources)
         self._known: dict[tuple[str, int], Bindings] = {}
 
     def get(self, model: FileModel, function: Function) -> Bindings:
         """The bindings of a function of `model` that is no lambda and has a body."""
         key = (model.path, function.index)
         if key not in self._known:
-            self._known[key] = Bindings(model, function, self._codes.of(model.path))
+            self._known[key] = Bindings(model, function, self.codes.of(model.path))
         return self._known[key]

@@ -26,8 +26,9 @@ class Taint:
     `source` tells of a name, and the offset after it, whether it is one by
     itself. The text that `clean` matches, up to the bracket that closes (calls
     whose result is the same for everyone), carries nothing. `never` are names
-    that carry nothing whatever is stored in them. What a lambda returns is not
-    known, and taken to carry nothing.
+    that carry nothing whatever is stored in them; `given` are values that carry
+    it from the start. `parts`: a member of an object carries what is stored in
+    the object. What a lambda returns is not known, and taken to carry nothing.
     """
 
     def __init__(
@@ -37,13 +38,16 @@ class Taint:
         source: Source,
         never: Collection[str] = (),
         clean: re.Pattern[str] | None = None,
+        given: Collection[Value] = (),
+        parts: bool = False,
     ) -> None:
         self._bindings = bindings
         self._branches = branches
         self._source = source
         self._never = never
         self._clean = clean
-        self._tainted: set[Value] = set()
+        self._parts = parts
+        self._tainted: set[Value] = set(given)
         self._reaching: dict[tuple[int, int], tuple[Value, ...]] = {}
         self._spread()
 
@@ -61,7 +65,8 @@ class Taint:
                 return name
             if local is None or name in self._never:
                 continue
-            if _PART.match(code, match.end()) and _is_class(local.type):
+            is_part = not self._parts and _PART.match(code, match.end())
+            if is_part and _is_class(local.type):
                 continue  # which of an object's parts carries it can't be told
             if not self._tainted.isdisjoint(self._at(local, at)):
                 return name

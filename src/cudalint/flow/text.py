@@ -1,15 +1,21 @@
-"""A file's code as text: comments, directives, dead branches and literals are spaces.
+"""A file's code as text: comments, directives, dead branches, literals, attributes are spaces.
 
 One character for each byte, so that offsets are those of the file.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cudalint.source import SourceFile
+
+_ATTRIBUTE = re.compile(
+    r"\b(?:__(?:align|attribute|launch_bounds)__|alignas)\s*\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)"
+    r"|\[\[[^\[\];{}]*\]\]|\b__restrict(?:__)?\b"
+)
 
 
 class CodeTexts:
@@ -25,5 +31,6 @@ class CodeTexts:
         if text is None:
             from cudalint.syntax.prepare import prepare
 
-            text = self._texts[path] = prepare(self._sources[path].data).bare.decode("latin-1")
+            bare = prepare(self._sources[path].data).bare.decode("latin-1")
+            text = self._texts[path] = _ATTRIBUTE.sub(lambda m: " " * len(m.group()), bare)
         return text
