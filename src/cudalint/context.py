@@ -62,6 +62,10 @@ class Context:
             return None
         return self._flow.get(model, model.functions[index])
 
+    def code(self, path: str) -> str:
+        """The file's text, one character for each byte; what is no code is spaces."""
+        return self._flow.codes.of(path)
+
     @cached_property
     def _flow(self) -> BindingsOf:
         from cudalint.flow.bindings import BindingsOf

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from cudalint.coldregions import ColdRegions
     from cudalint.constants import Constants
     from cudalint.headermacros import HeaderMacros
+    from cudalint.hotpath import HotPath
     from cudalint.includes import Includes
     from cudalint.launchpath import LaunchPaths
     from cudalint.syntax.model import FileModel, Function
+    from cudalint.terminalresults import TerminalResults
     from cudalint.tree.model import KernelTree
 
 
@@ -78,6 +80,20 @@ class Project:
         from cudalint.launchpath import LaunchPaths
 
         return LaunchPaths(self.graph, Coldness(self.models, self.includes, self.settings))
+
+    @cached_property
+    def hot_path(self) -> HotPath:
+        """The calls of the run by name, and which of them are on a launch path."""
+        from cudalint.hotpath import HotPath
+
+        return HotPath(self)
+
+    @cached_property
+    def terminal_results(self) -> TerminalResults:
+        """The copies of results to the host, each with the wait for it."""
+        from cudalint.terminalresults import TerminalResults
+
+        return TerminalResults(self)
 
     def earlier(self, kernel: Function) -> list[Function]:
         """The declarations of `kernel` that the compiler has seen when it meets it.

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.context import Context
-from cudalint.expansion import Place, places
-from cudalint.finding import Finding, Level, Related
+from cudalint.devicecode import device_only
+from cudalint.expansion import places
+from cudalint.finding import Finding, Level
+from cudalint.headermacros import home
+from cudalint.hotpath import OnPath
+from cudalint.pathreport import path_finding, path_messages
 from cudalint.project import Project
 from cudalint.rule import Example, ProjectRule
 from cudalint.syntax.model import Call
-from cudalint.waits import Wait, WaitJudge, waits_of
-
-if TYPE_CHECKING:
-    from cudalint.launchpath import Witness
+from cudalint.waits import waits_of
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\
@@ -77,14 +77,7 @@ class SyncInLaunchPath(ProjectRule):
     name = "sync-in-launch-path"
     level = Level.ERROR
     messages = {
-        "here": "'{0}' waits for the GPU in '{1}', which launches '{2}'; "
-        "order the work with streams and events.",
-        "through": "'{0}' waits for the GPU in '{1}', which launches '{2}' through '{3}'; "
-        "order the work with streams and events.",
-        "called": "'{0}' waits for the GPU in '{1}', which is called by '{3}' on the launch path "
-        "of '{2}'; order the work with streams and events.",
-        "hot": "'{0}' waits for the GPU in '{1}', which is on a path marked hot; "
-        "order the work with streams and events.",
+        **path_messages("'{0}' waits for the GPU", "order the work with streams and events"),
         "device": "'{0}' in device code, in '{1}', is gone from sm_90 on; split the kernel there.",
     }
     options = SyncInLaunchPathOptions
@@ -289,6 +282,7 @@ bool fetch(float* host, const float* o, cudaStream_t s) {
   return cudaStreamSynchronize(s) == cudaSuccess;
 }
 """,
+            also=("CU310", "CU311"),
         ),
         Example(
             path="tests/step.cu",
@@ -343,57 +337,27 @@ void measure(float* o, cudaStream_t s) { step(o, s); cudaStreamSynchronize(s); }
         waits = list(waits_of(project, options.functions))
         if not waits:
             return
-        judge = WaitJudge(project)
-        for place in places(waits, judge.judge, lambda call: True, alone=False):
-            yield self._found(place)
 
-    def _found(self, place: Place[Call, Wait]) -> Finding:
-        call, verdict = place.record, place.verdict
-        extents = (call.statement, *place.uses)
-        witness = verdict.witness
-        if witness is None:
-            return self.report(
+        def on_path(call: Call) -> OnPath | None:
+            place = project.hot_path.place(call)
+            fine = place is None or place.lazy or project.terminal_results.holds(call)
+            return None if fine else place
+
+        def on_device(call: Call) -> str | None:
+            model = project.models[home(call)]
+            if call.name != "cudaDeviceSynchronize" or not device_only(model, call.function):
+                return None
+            return model.functions[call.function].name or "a lambda"
+
+        for place in places(waits, on_path, lambda call: True, alone=False):
+            yield path_finding(type(self), place, "waits")
+        for fault in places(waits, on_device, lambda call: True, alone=False):
+            call = fault.record
+            yield self.report(
                 "device",
-                place.span,
+                fault.span,
                 call.name,
-                verdict.function,
-                related=place.related,
-                extents=extents,
+                fault.verdict,
+                related=fault.related,
+                extents=(call.statement, *fault.uses),
             )
-        message, arguments = _explained(witness)
-        launch = witness.launch
-        launched = () if launch is None else (Related(launch.span, f"launch of '{launch.kernel}'"),)
-        return self.report(
-            message,
-            place.span,
-            call.name,
-            verdict.function,
-            *arguments,
-            related=(*launched, *place.related),
-            extents=extents,
-            flow=(*_flow(witness), Related(place.span, f"'{call.name}' waits")),
-        )
-
-
-def _explained(witness: Witness) -> tuple[str, tuple[str, ...]]:
-    """The message that fits, and what fills it after the wait and its function."""
-    if witness.launch is None:
-        return "hot", ()
-    kernel = witness.launch.kernel
-    if witness.below:
-        callers = (witness.root, *(hop.callee for hop in witness.below[:-1]))
-        return "called", (kernel, " -> ".join(callers))
-    if witness.down:
-        return "through", (kernel, " -> ".join(hop.callee for hop in witness.down))
-    return "here", (kernel,)
-
-
-def _flow(witness: Witness) -> Iterator[Related]:
-    """From the root of the launch path to the launch, and on to the function that waits."""
-    yield Related(witness.root_span, f"'{witness.root}' starts the launch path")
-    for hop in witness.down:
-        yield Related(hop.span, f"calls '{hop.callee}'")
-    if witness.launch is not None:
-        yield Related(witness.launch.span, f"launches '{witness.launch.kernel}'")
-    for hop in witness.below:
-        yield Related(hop.span, f"calls '{hop.callee}'")
