@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cudalint.callgraph import CallGraph
     from cudalint.coldregions import ColdRegions
     from cudalint.constants import Constants
+    from cudalint.devicereach import DeviceReach
     from cudalint.headermacros import HeaderMacros
     from cudalint.hotpath import HotPath
     from cudalint.includes import Includes
@@ -94,6 +95,13 @@ class Project:
         from cudalint.terminalresults import TerminalResults
 
         return TerminalResults(self)
+
+    @cached_property
+    def device_reach(self) -> DeviceReach:
+        """Which device functions kernels run."""
+        from cudalint.devicereach import DeviceReach
+
+        return DeviceReach(self.models)
 
     def earlier(self, kernel: Function) -> list[Function]:
         """The declarations of `kernel` that the compiler has seen when it meets it.

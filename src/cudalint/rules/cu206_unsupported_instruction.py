@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cudalint.context import Context
-from cudalint.devicecode import on_device
+from cudalint.devicecode import enclosing, on_device
 from cudalint.finding import Finding, Level
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import Assembly, Call, FileModel
@@ -30,7 +30,8 @@ class UnsupportedInstruction(FileRule):
         file is compiled for; the suffix counts (`sm_121` is not `sm_121a`).
         Branches that the target does not compile are left alone: guards on
         `__CUDA_ARCH__`, and on macros by the file, its includes and the
-        target's flags. Nothing is reported where no target is known.
+        target's flags. So are functions of headers that no kernel of the run
+        calls. Nothing is reported where no target is known.
 
     Why it matters
         ptxas refuses the file, or the intrinsic is emulated slowly: plain sm_120
@@ -125,6 +126,19 @@ __device__ void copy(unsigned s, const void* m, unsigned b, unsigned short mask)
             message="needs 'clusters of more than one block'",
         ),
         Example(
+            settings=_SM121,
+            path="wait.cuh",
+            files={
+                "scale.cu": '#include "wait.cuh"\n__global__ void scale(float* o) { outer(o); }\n'
+            },
+            code="""\
+#pragma once
+__device__ inline void wait() { asm volatile("tcgen05.wait::ld.sync.aligned;"); }
+                                ~~~
+__device__ inline void outer(float* o) { wait(); *o = 1.f; }
+""",
+        ),
+        Example(
             path="kernels/hw/common/scale.cu",
             files={
                 "kernels/hw/HARDWARE.toml": '[hardware]\narch = "sm_120"\n',
@@ -142,6 +156,21 @@ extern "C" __global__ void scale(float* o) {
         ),
     )
     VALID = (
+        Example(
+            settings=_SM121,
+            path="narrow.cuh",
+            files={
+                "scale.cu": _SPDX + '#include "narrow.cuh"\n'
+                'extern "C" __global__ void __launch_bounds__(64) scale(float* o) {\n'
+                "  *o = twice(*o);\n}\n"
+            },
+            code=_SPDX
+            + """\
+#pragma once
+__device__ inline float twice(float x) { return 2.f * x; }
+__device__ inline void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+""",
+        ),
         Example(
             settings=_SM121,
             code=_SPDX
@@ -241,13 +270,19 @@ __device__ void no() { asm volatile("wgmma.fence.sync.aligned;"); }
         compiled = list(builds(file.path, context))
         if not compiled:
             return
+        # What a header offers and no kernel uses is not compiled.
+        reach = None if file.path.endswith(".cu") else context.project.device_reach
         selecting = [c.span for c in file.calls if c.name in _SELECTING]
 
         def judge(record: Assembly | Call) -> tuple[Lack, str] | None:
             if any(span.covers(record.span.start) for span in selecting):
                 return None
-            if record.function >= 0 and not on_device(file, record.function):
-                return None
+            if record.function >= 0:
+                function = file.functions[enclosing(file, record.function)]
+                if not on_device(file, record.function) or not (
+                    reach is None or reach.holds(function)
+                ):
+                    return None
 
             def lacking(arch: str) -> Lack | None:
                 if isinstance(record, Call):
