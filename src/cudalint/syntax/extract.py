@@ -26,6 +26,7 @@ _WRAPPERS = frozenset(
 )
 _NOT_NAMES = frozenset((b"if", b"for", b"while", b"switch", b"return", b"else", b"do", b"catch"))
 _SHARED = re.compile(rb"__shared__(?<!\w__shared__)\b")
+_TOKEN = re.compile(rb"\S")
 _EXITS = re.compile(
     rb"(?:\b(?:return|throw|goto|break|continue)\b[^;{}]*|"
     rb"\b(?:abort|exit|_exit|terminate)\s*\([^;{}]*\)\s*);[\s}]*$"
@@ -275,9 +276,7 @@ def _shared(text: Text, root: Node, words: tuple[bytes, ...], raw: Raw) -> None:
     for word in words:
         starts += [m.end() for m in re.finditer(rb"\b" + word + rb"\b", text.bare)]
     seen: set[int] = set()
-    for at in starts:
-        while at < len(text.parse) and text.parse[at : at + 1].isspace():
-            at += 1
+    for at in sorted(_next_tokens(text.parse, starts)):
         node = root.descendant_for_byte_range(at, at)
         while node is not None and node.type not in ("declaration", "field_declaration"):
             if node.type in ("compound_statement", "function_definition", "parameter_list"):
@@ -288,6 +287,19 @@ def _shared(text: Text, root: Node, words: tuple[bytes, ...], raw: Raw) -> None:
             continue
         seen.add(node.start_byte)
         _shared_declaration(text, node, at, raw)
+
+
+def _next_tokens(parse: bytes, starts: list[int]) -> set[int]:
+    """The first offsets at or after `starts` that hold something."""
+    found = set()
+    limit = following = len(parse) - 1
+    for start in sorted(starts, reverse=True):
+        match = _TOKEN.search(parse, start, limit)
+        if match is not None:
+            following = match.start()
+        limit = start
+        found.add(following)
+    return found
 
 
 def _shared_declaration(text: Text, node: Node, at: int, raw: Raw) -> None:

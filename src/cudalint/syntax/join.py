@@ -16,6 +16,7 @@ from cudalint.syntax.heads import head_start
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.prepare import Text
 from cudalint.syntax.raw import Range, Raw, RawCall
+from cudalint.syntax.sweep import innermost
 
 _GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _CHEVRON = re.compile(rb"<<<")
@@ -39,16 +40,17 @@ def islands(
     Returns the ranges of those that still can't be read.
     """
     hidden: list[Range] = []
-    for match in _GLOBAL.finditer(text.bare):
-        at = match.start()
-        if _in_a_head(at, raw):
+    heads = sorted(f.head for f in raw.functions if not f.lambda_)
+    occurrences = [match.span() for match in _GLOBAL.finditer(text.bare)]
+    for (start, end), home in zip(occurrences, innermost(occurrences, heads), strict=True):
+        if home >= 0:
             continue
-        found = _island(path, text, at, macros, words)
+        found = _island(path, text, start, macros, words)
         if found is not None:
             low, high, island = found
             _add(raw, island, lambda at, low=low, high=high: low <= at < high)  # type: ignore[misc]
-        if not _in_a_head(at, raw):
-            hidden.append(match.span())
+        if not _in_a_head(start, raw):
+            hidden.append((start, end))
     known = {call.configuration[0] for call in raw.calls if call.configuration}
     for match in _CHEVRON.finditer(text.bare):
         if match.start() not in known:
@@ -87,13 +89,12 @@ def _island(
 def _textual_launch(bare: bytes, at: int) -> RawCall | None:
     """A launch read by its brackets alone: `name<…><<<…>>>(…)`."""
     before = at
-    if bare[:at].rstrip().endswith(b">"):
+    if bare[max(0, at - 200) : at].rstrip().endswith(b">"):
         before = _template_start(bare, at)
     name = _KERNEL_BEFORE.search(bare, max(0, before - 200), before)
     if name is None:
         return None
     end = at + 3
-    depth = 0
     while end < len(bare):
         char = bare[end]
         if char in b"([{":
@@ -103,7 +104,7 @@ def _textual_launch(bare: bytes, at: int) -> RawCall | None:
             end = close
         elif char in b")]};" or bare[end : end + 3] == b"<<<":
             return None
-        elif bare[end : end + 3] == b">>>" and depth == 0:
+        elif bare[end : end + 3] == b">>>":
             break
         elif char == 0x3C and template_close(bare, end) > 0:
             end = template_close(bare, end) - 1
@@ -115,7 +116,7 @@ def _textual_launch(bare: bytes, at: int) -> RawCall | None:
     if close < 0:
         return None
     span = (name.start(), close + 1)
-    return RawCall(span, open_at, span, bare[close + 1 :][:1] == b";", (at, end + 3))
+    return RawCall(span, open_at, span, bare[close + 1 : close + 2] == b";", (at, end + 3))
 
 
 def _template_start(bare: bytes, at: int) -> int:

@@ -112,7 +112,7 @@ class Expander:
                 inner = _PASTE.sub(b"", definition.body.strip())
                 replacement = self._expand(inner, hidden | {definition.name}, depth - 1)
             else:
-                open_at = end + len(text[end:]) - len(text[end:].lstrip())
+                open_at = _after_space(text, end)
                 close = close_of(text, open_at) if text[open_at : open_at + 1] == b"(" else -1
                 if close < 0:
                     replacement = match.group()
@@ -132,6 +132,12 @@ class Expander:
             at = end
         pieces.append(text[at:])
         return b"".join(pieces)
+
+
+def _after_space(text: bytes, at: int) -> int:
+    while text[at : at + 1].isspace():
+        at += 1
+    return at
 
 
 def argument_values(definition: Definition, arguments: bytes) -> dict[bytes, bytes]:

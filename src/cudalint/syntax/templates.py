@@ -35,6 +35,7 @@ from cudalint.syntax.sweep import innermost
 _CODE = re.compile(
     rb"__global__|__device__|__shared__|<<<|\basm\b|\b(?:cout|cerr|clog)\b|([A-Za-z_]\w*)\s*\("
 )
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _NO_CALLS = frozenset(b"if for while switch return sizeof defined alignof decltype".split())
 MAX_RECORDS = 5000
 MAX_NESTING = 6
@@ -92,6 +93,9 @@ class Bodies:
         self._path = path
         self._expander = expander
         self.definitions = [d for d in definitions if holds_code(d)]
+        self._by_name: dict[bytes, list[Definition]] = {}
+        for definition in self.definitions:
+            self._by_name.setdefault(definition.name, []).append(definition)
         self._own: dict[int, Body] = {}
         self._all: dict[int, Body] = {}
 
@@ -116,10 +120,11 @@ class Bodies:
                 own.defines,
             )
             if depth > 0:
-                others = [d for d in self.definitions if d.name != definition.name]
-                for use in find_uses(definition.body, others):
-                    for inner in others:
-                        if inner.name == use.name and found.size < MAX_RECORDS:
+                others = set(_WORD.findall(definition.body)) - {definition.name}
+                used = [d for name in sorted(others) for d in self._by_name.get(name, ())]
+                for use in find_uses(definition.body, used):
+                    for inner in self._by_name[use.name]:
+                        if found.size < MAX_RECORDS:
                             arguments = definition.body[use.open_at + 1 : use.close_at]
                             _put_in(found, self.all(inner, depth - 1), inner, arguments, None)
             self._all[definition.start] = found
@@ -130,8 +135,8 @@ class Bodies:
         into = Body()
         span = Span(self._path, use.start, use.end)
         arguments = code[use.open_at + 1 : use.close_at] if use.open_at >= 0 else b""
-        for definition in self.definitions:
-            if definition.name == use.name and (definition.parameters is None) == (use.open_at < 0):
+        for definition in self._by_name.get(use.name, ()):
+            if (definition.parameters is None) == (use.open_at < 0):
                 _put_in(into, self.all(definition), definition, arguments, span)
         return into
 
