@@ -52,8 +52,7 @@ class TargetBuild:
     def __init__(self, path: str, context: Context, arch: str, flags: Sequence[str]) -> None:
         self.arch = arch
         files = (path, *context.project.includes.closure(path))
-        models = [context.models[file] for file in files]
-        self._conditions = _TargetConditions(models, arch, _defined(flags))
+        self._conditions = _Pass([context.models[file] for file in files], arch, _defined(flags))
 
     def compiles(self, span: Span) -> bool:
         """Whether the code at `span` (in the file itself) is not certainly left out."""
@@ -78,81 +77,85 @@ def _defined(flags: Sequence[str]) -> dict[str, str]:
     return found
 
 
-class _TargetConditions(Conditions):
-    """The conditions of the first of `models`; the others are what it includes."""
+class _Pass:
+    """One pass of the compiler: the files that it reads, for one arch."""
 
-    def __init__(self, models: Sequence[FileModel], arch: str, defined: dict[str, str]) -> None:
-        super().__init__(models[0], default_build=True)
-        self._arch = arch
-        self._flags = defined
-        self._models = models
-        self._others = {model.path: Conditions(model, default_build=False) for model in models[1:]}
-        self._depth = 0
+    def __init__(self, models: Sequence[FileModel], arch: str, flags: dict[str, str]) -> None:
+        self.arch = arch
+        self.flags = flags
+        self.depth = 0
         self._macros: dict[str, list[tuple[str, Span]]] = {}
         for model in models:
             for macro in model.macros:
                 self._macros.setdefault(macro.name, []).append((macro.body, macro.span))
+        self._conditions = {model.path: _TargetConditions(model, self) for model in models}
+
+    def leave_out(self, span: Span) -> bool:
+        """Whether `span`, in any of the files, is certainly not compiled."""
+        return self._conditions[span.path].leave_out(span)
+
+    def defines(self, name: str) -> bool:
+        """Whether a file defines the macro, in whichever branch."""
+        return name in self._macros
+
+    def bodies(self, name: str) -> list[str]:
+        """The bodies of the macro's definitions that are not certainly left out."""
+        if name in self.flags:
+            return [self.flags[name]]
+        if name not in self._macros or self.depth > _DEPTH:
+            return []
+        self.depth += 1
+        try:
+            return [body for body, span in self._macros[name] if not self.leave_out(span)]
+        finally:
+            self.depth -= 1
+
+    def of_arch(self, name: str) -> int | None:
+        """What nvcc defines for the arch itself; None for another name."""
+        if name == "__CUDA_ARCH__":
+            return arch_number(self.arch) * 10
+        suffix = self.arch[-1] if self.arch[-1:] in ("a", "f") else ""
+        feature = _FEATURE.fullmatch(name)
+        if feature is not None:
+            return int(int(feature[1]) == arch_number(self.arch) and suffix == "a")
+        if name in _SPECIFIC:
+            return int(bool(suffix) and suffix in _SPECIFIC[name])
+        return None
+
+
+class _TargetConditions(Conditions):
+    """The conditions of one file in a pass."""
+
+    def __init__(self, model: FileModel, compiled: _Pass) -> None:
+        super().__init__(model, default_build=True)
+        self._pass = compiled
 
     def _value(self, name: str, newest: bool) -> int | None:
-        if name == "__CUDA_ARCH__":
-            return arch_number(self._arch) * 10
-        if self._of_arch(name) is not None:
-            return self._of_arch(name)
-        if self._depth > _DEPTH:
-            return None
-
-        def value(inner: str) -> int | None:
-            return self._value(inner, newest)
-
-        bodies = [self._flags[name]] if name in self._flags else self._alive(name)
-        if bodies:
-            self._depth += 1
-            try:
-                values = {evaluate(body, value) if body.strip() else 0 for body in bodies}
-            finally:
-                self._depth -= 1
-            return values.pop() if len(values) == 1 else None
-        return super()._value(name, newest)
+        of_arch = self._pass.of_arch(name)
+        if of_arch is not None or self._pass.depth > _DEPTH:
+            return of_arch
+        bodies = self._pass.bodies(name)
+        if not bodies:
+            return 0 if self._pass.defines(name) else super()._value(name, newest)
+        self._pass.depth += 1
+        try:
+            values = {
+                evaluate(body, lambda inner: self._value(inner, newest)) if body.strip() else 0
+                for body in bodies
+            }
+        finally:
+            self._pass.depth -= 1
+        return values.pop() if len(values) == 1 else None
 
     def _defined(self, name: str, arguments: list[str]) -> int | None:
         if name == "__CUDA_ARCH_HAS_FEATURE__" and len(arguments) == 1:
-            return int(arguments[0] == f"SM{arch_number(self._arch)}_ALL" and self._suffix == "a")
+            return self._pass.of_arch(f"__CUDA_ARCH_FEAT_{arguments[0]}")
         if name != "defined" or len(arguments) != 1:
             return None
         wanted = arguments[0]
-        if wanted in self._flags:
-            return 1
-        of_arch = self._of_arch(wanted)
+        of_arch = self._pass.of_arch(wanted)
         if of_arch is not None:
-            return of_arch
-        if self._alive(wanted):
+            return int(of_arch > 0)
+        if self._pass.bodies(wanted):
             return 1
-        return 0 if wanted in self._macros else super()._defined(name, arguments)
-
-    @property
-    def _suffix(self) -> str:
-        return self._arch[-1] if self._arch[-1:] in ("a", "f") else ""
-
-    def _of_arch(self, name: str) -> int | None:
-        """What nvcc defines for archs with a suffix; None for another name."""
-        feature = _FEATURE.fullmatch(name)
-        if feature is not None:
-            return int(int(feature[1]) == arch_number(self._arch) and self._suffix == "a")
-        if name in _SPECIFIC:
-            return int(bool(self._suffix) and self._suffix in _SPECIFIC[name])
-        return None
-
-    def _alive(self, name: str) -> list[str]:
-        """The bodies of the macro's definitions that are not certainly left out."""
-        if name not in self._macros or self._depth > _DEPTH:
-            return []
-        self._depth += 1
-        try:
-            return [body for body, span in self._macros[name] if not self._is_left_out(span)]
-        finally:
-            self._depth -= 1
-
-    def _is_left_out(self, span: Span) -> bool:
-        if span.path == self._models[0].path:
-            return self.leave_out(span)
-        return self._others[span.path].leave_out(span)
+        return 0 if self._pass.defines(wanted) else super()._defined(name, arguments)

@@ -11,6 +11,7 @@ import msgspec
 from cudalint.syntax.brackets import close_of
 
 if TYPE_CHECKING:
+    from cudalint.finding import Span
     from cudalint.flow.bindings import Bindings
     from cudalint.syntax.model import Branch, FileModel
 
@@ -54,12 +55,13 @@ class Branches:
                 if guard is not None:
                     yield guard
 
-    def between(self, inside: int, at: int) -> bool:
-        """Whether a branch or loop holds the place `inside` and not the later place `at`."""
-        return any(
-            branch.span.start <= inside < branch.span.end <= at and branch.keyword != "do"
+    def between(self, inside: int, at: int) -> list[Span]:
+        """The statements of the branches and loops that hold `inside` and end before `at`."""
+        return [
+            branch.span
             for branch in self.own
-        )
+            if branch.span.start <= inside < branch.span.end <= at and branch.keyword != "do"
+        ]
 
     def other(self, branch: Branch) -> Branch | None:
         """The `if` of an "else"."""

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING
 
 from cudalint.flow.bindings import Bindings, Local, Value
 from cudalint.flow.branches import LOOPS, Branches
+
+if TYPE_CHECKING:
+    from cudalint.finding import Span
 
 _WORD = re.compile(r"(?P<member>(?:\.|->|::)\s*(?:template\s+)?)?\b(?P<name>[A-Za-z_]\w*)")
 _PART = re.compile(r"\s*(?:\.|->)")
@@ -113,12 +117,21 @@ class Taint:
         return found
 
     def _until_certain(self, values: list[Value], at: int) -> list[Value]:
-        """The last of `values`, back to the one that every way to `at` goes through."""
-        found = []
+        """The last of `values`, back to the one that every way to `at` goes through.
+
+        Without those that another one certainly replaces, in the same branch.
+        """
+        found: list[Value] = []
+        replacing: list[list[Span]] = []
         for value in reversed(values):
+            if any(all(b.covers(value.start) for b in spans) for spans in replacing):
+                continue
             found.append(value)
-            if not value.adds and not self._branches.between(value.start, at):
-                break
+            if not value.adds:
+                around = self._branches.between(value.start, at)
+                if not around:
+                    break
+                replacing.append(around)
         return found
 
     def _loops(self, at: int) -> Iterable[tuple[int, int]]:
