@@ -35,6 +35,8 @@ _ABSENT = re.compile(
 _SMALL = re.compile(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
 _PRESENT = re.compile(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
+_ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
 
 
 class ColdRegions:
@@ -154,7 +156,8 @@ def _lazy_spans(model: FileModel) -> Iterator[Span]:
         if not tested:
             continue
         calls = calls or _CallIndex(model)
-        if any(_makes(call, tested) for call in calls.inside(branch.span)):
+        zero = bool(_ZERO.search(branch.condition))
+        if any(_makes(call, tested, zero=zero) for call in calls.inside(branch.span)):
             yield branch.span
 
 
@@ -175,11 +178,17 @@ def _tested(branch: Branch) -> frozenset[str]:
     return frozenset()
 
 
-def _makes(call: Call, tested: frozenset[str]) -> bool:
-    """Whether `call` makes a resource of the tested name or size."""
+def _makes(call: Call, tested: frozenset[str], *, zero: bool) -> bool:
+    """Whether `call` makes a resource of the tested name or size.
+
+    `zero`: it was compared to 0, as sizes are more often than handles; the call
+    then has to be given its address.
+    """
     if not _CREATES.search(call.name):
         return False
     texts = " ".join(argument.text for argument in call.arguments)
+    if zero:
+        return not tested.isdisjoint(_ADDRESS.findall(texts))
     if not tested.isdisjoint(_WORD.findall(texts)):
         return True
     return not call.expression_statement and "&" not in texts

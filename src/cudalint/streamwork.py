@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.coldness import words
 from cudalint.headermacros import home
+from cudalint.resolve import COMMON_METHODS
 from cudalint.streams import is_stream_type, null_stream
 from cudalint.syntax.brackets import split_arguments
 
@@ -114,6 +115,7 @@ class StreamWork:
             for name, functions in found.items()
             if name not in STREAM_AT
             and not name.startswith(("cuda", "cuEvent", "cuStream"))
+            and name not in COMMON_METHODS
             and words(name)[:1] not in [[word] for word in _UNBINDS]
             and any(is_stream_type(p.type) for f in functions for p in f.parameters)
         }
