@@ -1,0 +1,284 @@
+"""CU312 unjoined-fork."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cudalint.context import Context
+from cudalint.finding import Confidence, Finding, Level, Related, Span
+from cudalint.project import Project
+from cudalint.rule import Example, NoOptions, ProjectRule
+from cudalint.streamorder import RECORDS, WAITS, Ordered, at, bare, functions_with
+from cudalint.syntax.model import Call
+
+_SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
+_KERNEL = f"""\
+{_SPDX}extern "C" __global__ void __launch_bounds__(32) k(float* o) {{ *o = 1.f; }}
+"""
+_LEAVES = re.compile(r"\b(?:return|throw)\b")
+_LIFE = re.compile(r"Event(?:Create|Destroy|Query|ElapsedTime)")
+_WAITS_FOR_ALL = ("cudaDeviceSynchronize", "cuCtxSynchronize")
+
+
+class UnjoinedFork(ProjectRule):
+    """Work that was forked to a side stream is not waited for on every way out.
+
+    What it does
+        Looks at functions in which a side stream waits for an event of the main
+        stream, and an event is then recorded on the side stream. Reports the
+        record when nothing waits for that event, and when the function can
+        return or throw between the fork and the wait. Passing the event or the
+        side stream to a function of the project afterwards counts as a wait.
+
+    Why it matters
+        The main stream goes on while the side stream still works on the same
+        buffers, on the way that nobody tests. A capture that is not joined ends
+        in an error.
+
+    Example
+            cudaEventRecord(fork, stream);
+            cudaStreamWaitEvent(side, fork, 0);
+            gate<<<grid, block, 0, side>>>(out);
+            cudaEventRecord(join, side);
+            if (n == 0) return;
+            cudaStreamWaitEvent(stream, join, 0);
+
+    How to fix
+        Wait for the event before each return, or decide before the fork. A guard
+        whose destructor waits covers errors too.
+
+    Sources
+        The CUDA C++ Programming Guide, "Cross-stream Dependencies and Events".
+        Llaminar, profiling guide, on side streams.
+    """
+
+    code = "CU312"
+    name = "unjoined-fork"
+    level = Level.WARNING
+    preview = True
+    messages = {
+        "never": "'{0}' marks work on the side stream '{1}' with '{2}', for which '{3}' never "
+        "waits; let the main stream wait for it.",
+        "early": "'{0}' marks work on the side stream '{1}' with '{2}', but '{3}' can leave before "
+        "the main stream waits for it; wait on every way out.",
+    }
+
+    INVALID = (
+        Example(
+            code=_KERNEL
+            + """\
+void step(float* o, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b) {
+  cudaEventRecord(a, s);
+  cudaStreamWaitEvent(side, a, 0);
+  k<<<1, 32, 0, side>>>(o);
+  cudaEventRecord(b, side);
+  ~~~~~~~~~~~~~~~
+}
+""",
+            message="'cudaEventRecord' marks work on the side stream 'side' with 'b', for which",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+int step(float* o, int n, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b) {
+  cudaEventRecord(a, s);
+  cudaStreamWaitEvent(side, a, 0);
+  k<<<1, 32, 0, side>>>(o);
+  cudaEventRecord(b, side);
+  ~~~~~~~~~~~~~~~
+  if (n == 0) return 1;
+  cudaStreamWaitEvent(s, b, 0);
+  return 0;
+}
+""",
+            message="but 'step' can leave before the main stream waits for it; wait on every way",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+#define CHECK(x) do { if ((x) != cudaSuccess) return; } while (0)
+struct Op {
+  cudaStream_t side_;
+  cudaEvent_t a_, b_;
+  void run(float* o, cudaStream_t s) {
+    cudaEventRecord(a_, s);
+    cudaStreamWaitEvent(this->side_, a_);
+    k<<<1, 32, 0, side_>>>(o);
+    if (cudaGetLastError() != cudaSuccess) throw 1;
+    ::cudaEventRecord(b_, side_);
+      ~~~~~~~~~~~~~~~
+    cudaStreamWaitEvent(s, b_);
+  }
+};
+""",
+        ),
+        Example(
+            path="step.cpp",
+            code="""\
+void run(CUfunction f, void** a, CUstream s, CUstream t, CUevent e, CUevent d) {
+  cuEventRecord(e, s);
+  cuStreamWaitEvent(t, e, 0);
+  cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, t, a, nullptr);
+  cuEventRecord(d, t);
+  ~~~~~~~~~~~~~
+  cuEventDestroy(d);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+template <typename T>
+void step(T* o, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b, cudaEvent_t c) {
+  (void)cudaEventRecord(a, s);
+  (void)cudaStreamWaitEvent(side, a, 0);
+  k<<<1, 32, 0, side>>>(o);
+  (void)cudaEventRecord(b, side);
+        ~~~~~~~~~~~~~~~
+  (void)cudaStreamWaitEvent(s, c, 0);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+void step(float* o, cudaStream_t s, cudaStream_t* all, cudaEvent_t a, cudaEvent_t* done) {
+  cudaEventRecord(a, s);
+  cudaStreamWaitEvent(all[0], a, 0);
+  k<<<1, 32, 0, all[0]>>>(o);
+  cudaEventRecord(done[0], all[0]);
+  ~~~~~~~~~~~~~~~
+  // cudaStreamWaitEvent(s, done[0], 0);
+}
+""",
+        ),
+    )
+    VALID = (
+        Example(
+            code=_KERNEL
+            + """\
+void step(float* o, int n, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b) {
+  if (n == 0) return;
+  cudaEventRecord(a, s);
+  cudaStreamWaitEvent(side, a, 0);
+  k<<<1, 32, 0, side>>>(o);
+  cudaEventRecord(b, side);
+  cudaStreamWaitEvent(s, b, 0);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+static void join(cudaStream_t s, cudaEvent_t e) { cudaStreamWaitEvent(s, e, 0); }
+void step(float* o, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b) {
+  cudaEventRecord(a, s);
+  cudaStreamWaitEvent(side, a, 0);
+  k<<<1, 32, 0, side>>>(o);
+  cudaEventRecord(b, side);
+  join(s, b);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+void mark(cudaStream_t s, cudaEvent_t e) { cudaEventRecord(e, s); }
+void follow(cudaStream_t side, cudaEvent_t e) { cudaStreamWaitEvent(side, e, 0); }
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+void step(float* o, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b) {
+  auto size = [](int n) { return n + 1; };
+  cudaEventRecord(a, s);
+  cudaStreamWaitEvent(side, a, 0);
+  auto more = [&](int n) { return size(n); };
+  k<<<more(1), 32, 0, side>>>(o);
+  cudaEventRecord(b, side);
+  cudaStreamWaitEvent(s, b, 0);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+#define WAIT(s, e) cudaStreamWaitEvent(s, e, 0)
+void step(float* o, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b) {
+  cudaEventRecord(a, s);
+  WAIT(side, a);
+  k<<<1, 32, 0, side>>>(o);
+  cudaEventRecord(b, side);
+  WAIT(s, b);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+void chain(float* o, cudaStream_t s, cudaStream_t t, cudaEvent_t a, cudaEvent_t b, int n) {
+  cudaEventRecord(a, s);
+  cudaEventRecord(b, t);
+  cudaStreamWaitEvent(s, b, 0);
+  cudaStreamWaitEvent(t, b, 0);
+  k<<<1, 32, 0, t>>>(o);
+}
+""",
+        ),
+    )
+
+    def check(self, project: Project, context: Context, options: NoOptions) -> Iterator[Finding]:
+        """Judge the functions in which a stream waits for an event."""
+        for ordered in functions_with(project, WAITS):
+            yield from self._function(ordered, context)
+
+    def _function(self, ordered: Ordered, context: Context) -> Iterator[Finding]:
+        records, waits = list(ordered.records()), list(ordered.waits())
+        forks = [
+            (wait, side)
+            for wait, side, event in waits
+            if any(e == event and s != side and at(r) < at(wait) for r, e, s in records)
+        ]
+        for record, event, stream in records:
+            earlier = [w for w, side in forks if side == stream and at(w) < at(record)]
+            if not earlier or record.via_macro:
+                continue
+            joins = [at(c) for c in ordered.calls if _joins(c, record, event, stream)]
+            left = _way_out(ordered, at(earlier[0]), min(joins), context) if joins else None
+            if joins and left is None:
+                continue
+            yield self.report(
+                "never" if left is None else "early",
+                record.name_span,
+                record.name,
+                stream,
+                event,
+                context.models[ordered.path].functions[ordered.function].name,
+                related=() if left is None else (Related(left, "leaves here"),),
+                confidence=Confidence.MEDIUM,
+                extents=(record.statement,),
+            )
+
+
+def _joins(call: Call, record: Call, event: str, stream: str) -> bool:
+    """Whether `call` makes somebody wait for the event, or may do so."""
+    if at(call) <= at(record) or call.name in RECORDS or _LIFE.search(call.name):
+        return False
+    if call.name in _WAITS_FOR_ALL:
+        return True
+    given = {bare(argument.text).lstrip("&*") for argument in call.arguments}
+    if call.name in WAITS:
+        return event in given and bare(call.arguments[0].text) != stream
+    return event in given or ("ynchronize" in call.name and stream in given)
+
+
+def _way_out(ordered: Ordered, start: int, end: int, context: Context) -> Span | None:
+    """The first `return` or `throw` of the function, lambdas aside, between two places."""
+    model = context.models[ordered.path]
+    lambdas = [f.span for f in model.functions if f.lambda_ and start <= f.span.start < end]
+    for match in _LEAVES.finditer(context.code(ordered.path), start, end):
+        if not any(span.covers(match.start()) for span in lambdas):
+            return Span(ordered.path, match.start(), match.end())
+    return None
