@@ -163,7 +163,8 @@ class Atomics:
         after = code[span.end : bindings.end].lstrip()
         if after[:1] == ";" and (before[-1:] in (";", "{", "}", ")") or before.endswith("else")):
             return call.use is not None and not self._is_whole_body(call)
-        if before.endswith("return") or self._is_only_returned(call, bindings):
+        returned = code.startswith("return", call.statement.start) and call.use is None
+        if returned or before.endswith("return") or self._is_only_returned(call, bindings):
             return self._is_result_used(call)
         return True
 
@@ -190,6 +191,8 @@ class Atomics:
         """Whether someone uses what the function around the call returns."""
         index = enclosing(self._model, call.function)
         name = self._model.functions[index].name if index >= 0 else ""
+        if _ATOMIC.fullmatch(name):
+            return False  # an overload for other types: its calls are judged themselves
         return any(
             other.name == name and not other.expression_statement
             for model in self._context.models.values()

@@ -82,6 +82,14 @@ def test_a_wrapper_counts_by_its_callers() -> None:
     assert _kinds("f[take(n)] = v;", wrapper) == [("slot", "int")]
 
 
+def test_an_overload_of_an_atomic_is_no_caller() -> None:
+    overload = (
+        "__device__ float atomicMax(float* p, float v) "
+        "{ return __int_as_float(atomicMax((int*)p, __float_as_int(v))); }"
+    )
+    assert _kinds("i = atomicMax(n, i);", overload) == [("slot", "int")]
+
+
 @pytest.mark.parametrize(
     ("value", "kinds"),
     [
