@@ -1,8 +1,9 @@
 """Preprocessor conditionals: which branches are dead, and how to parse the others.
 
 All live branches of a group are parsed together when each stands on its own;
-otherwise one at a time, in variants of the text. Conditions are not evaluated,
-save `0`, `1`, `__cplusplus` and `__CUDACC__` (which count as defined).
+otherwise one at a time, in variants of the text. Of a condition only what is
+constant counts: integers, macros of the file that are one, `__cplusplus` and
+`__CUDACC__` (which count as defined).
 """
 
 from __future__ import annotations
@@ -19,17 +20,25 @@ _DIVIDERS = {b"elif", b"else", b"elifdef", b"elifndef"}
 _DEFINED = {b"__cplusplus", b"__CUDACC__"}
 _WHITE = re.compile(rb"\s+")
 _COMMENT = re.compile(rb"//.*|/\*.*?\*/", re.DOTALL)
+_SIMPLE = re.compile(rb"!?\s*(?:defined\s*\(?\s*)?[A-Za-z_]\w*\s*\)?")
+_DEFINED_BARE = re.compile(r"\bdefined\s+([A-Za-z_]\w*)")
+_INTEGER_MACRO = re.compile(rb"\s*([A-Za-z_]\w*)\s+([1-9]\d*|0|0[xX][0-9a-fA-F]+)\s*")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _ENDS = b";{},:"
 MAX_VARIANTS = 6
 
 
 class Branch(msgspec.Struct, gc=False):
-    """Text between two directives of a group; `live` when it can be code."""
+    """Text between two directives of a group; `live` when it can be code.
+
+    `taken`: its condition holds in every build, so that no later branch does.
+    """
 
     condition: str
     start: int
     end: int
     live: bool
+    taken: bool
 
 
 class Group(msgspec.Struct):
@@ -43,16 +52,17 @@ def read_groups(data: bytes, directives: list[Directive]) -> list[Group]:
     """Pair the conditional directives; unclosed groups end with the file."""
     groups: list[Group] = []
     stack: list[Group] = []
+    constants = _constants(data, directives)
     for directive in directives:
         keyword = directive.keyword
         if keyword in _OPENERS:
-            group = Group(directive.start, [_branch(data, directive, [])])
+            group = Group(directive.start, [_branch(data, directive, [], constants)])
             stack.append(group)
             groups.append(group)
         elif keyword in _DIVIDERS and stack:
             branches = stack[-1].branches
             branches[-1].end = directive.start
-            branches.append(_branch(data, directive, branches))
+            branches.append(_branch(data, directive, branches, constants))
         elif keyword == b"endif" and stack:
             stack.pop().branches[-1].end = directive.start
     for group in stack:
@@ -108,24 +118,61 @@ def _entangled(text: bytes, group: Group) -> list[Branch]:
     return []
 
 
-def _branch(data: bytes, directive: Directive, earlier: list[Branch]) -> Branch:
+def _branch(
+    data: bytes, directive: Directive, earlier: list[Branch], constants: dict[bytes, int]
+) -> Branch:
     text = _COMMENT.sub(b" ", splice(data[directive.after : directive.end]))
     text = _WHITE.sub(b" ", text).strip()
     keyword = directive.keyword
     if keyword in (b"ifdef", b"elifdef"):
-        live, condition = True, b"defined(" + text + b")"
+        value, condition = 1 if text in _DEFINED else None, b"defined(" + text + b")"
     elif keyword in (b"ifndef", b"elifndef"):
-        live, condition = text not in _DEFINED, b"!defined(" + text + b")"
+        value, condition = 0 if text in _DEFINED else None, b"!defined(" + text + b")"
     elif keyword == b"else":
-        live, condition = True, b"else"
+        value, condition = None, b"else"
     else:
-        live, condition = text not in (b"0", b"(0)", b"false"), text
-    if any(_always(branch.condition) for branch in earlier):
-        live = False
-    return Branch(condition.decode("utf-8", "replace"), directive.end, len(data), live)
+        value, condition = _value(text, constants), text
+    live = value != 0 and not any(branch.taken for branch in earlier)
+    return Branch(condition.decode("utf-8", "replace"), directive.end, len(data), live, bool(value))
 
 
-def _always(condition: str) -> bool:
-    return condition in ("1", "(1)", "true") or (
-        condition.startswith("defined(") and condition[8:-1].encode() in _DEFINED
-    )
+def _value(text: bytes, constants: dict[bytes, int]) -> int | None:
+    """What a condition is worth, None if that depends on the build."""
+    if text.isdigit():
+        return int(text[:20])
+    if _SIMPLE.fullmatch(text) and not any(
+        word in constants or word in _DEFINED for word in _WORD.findall(text)
+    ):
+        return None
+    from cudalint.expression import evaluate
+
+    def lookup(name: str) -> int | None:
+        return constants.get(name.encode())
+
+    def apply(name: str, arguments: list[str]) -> int | None:
+        known = name == "defined" and len(arguments) == 1
+        return 1 if known and arguments[0].encode() in _DEFINED else None
+
+    whole = _DEFINED_BARE.sub(r"defined(\1)", text.decode("utf-8", "replace"))
+    return evaluate(whole, lookup, apply=apply)
+
+
+def _constants(data: bytes, directives: list[Directive]) -> dict[bytes, int]:
+    """Macros that are one integer whatever the build: defined once, never asked about."""
+    found: dict[bytes, int] = {}
+    asked: set[bytes] = set()
+    for directive in directives:
+        text = data[directive.after : directive.end]
+        if directive.keyword == b"define":
+            name = _WORD.search(text)
+            if name is None:
+                continue
+            if name.group() in found:
+                asked.add(name.group())
+            integer = _INTEGER_MACRO.fullmatch(text)
+            found[name.group()] = int(integer.group(2), 0) if integer else -1
+        elif directive.keyword in (b"undef", b"ifndef", b"ifdef", b"elifdef", b"elifndef"):
+            asked.update(_WORD.findall(text))
+        elif b"defined" in text:
+            asked.update(_WORD.findall(text))
+    return {name: value for name, value in found.items() if value >= 0 and name not in asked}
