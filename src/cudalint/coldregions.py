@@ -153,7 +153,7 @@ def _lazy_spans(model: FileModel) -> Iterator[Span]:
     calls: _CallIndex | None = None
     for branch in model.branches:
         tested = _tested(branch)
-        if not tested:
+        if not tested or _is_switch(tested, branch, model):
             continue
         calls = calls or _CallIndex(model)
         zero = bool(_ZERO.search(branch.condition))
@@ -176,6 +176,13 @@ def _tested(branch: Branch) -> frozenset[str]:
     if small and "&&" not in condition and "->" not in small[1][-2:]:
         return frozenset(_WORD.findall(condition))
     return frozenset()
+
+
+def _is_switch(tested: frozenset[str], branch: Branch, model: FileModel) -> bool:
+    """Whether what is tested is a flag that the caller gives, and no resource."""
+    parameters = model.functions[branch.function].parameters if branch.function >= 0 else ()
+    flags = {p.name for p in parameters if p.type.removeprefix("const ") == "bool"}
+    return tested <= flags
 
 
 def _makes(call: Call, tested: frozenset[str], *, zero: bool) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CHECKS = frozenset({"cudaGetLastError", "cudaPeekAtLastError", "cudaGetLastErrorString"})
 _MACRO_CALL = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\s*\(")
+_HANDLER = re.compile(r"(?i)check|error|assert|verify")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SKIPPED = re.compile(r"[\s;})]*")
 _LEAVES_SWITCH = re.compile(r"break\s*;")
@@ -29,8 +30,11 @@ class FollowUp:
         self._names = CHECKS | set(handlers) | {m.name for m in file.macros if m.parameters}
 
     def checks(self, text: str) -> bool:
-        """Whether a piece of code names a check, a handler or a macro that takes arguments."""
-        if _MACRO_CALL.search(text):
+        """Whether a piece of code names a check, a handler or a macro that takes arguments.
+
+        A name that says `check`, `error`, `assert` or `verify` is taken for one.
+        """
+        if _MACRO_CALL.search(text) or _HANDLER.search(text):
             return True
         return not self._names.isdisjoint(_WORD.findall(text))
 

@@ -12,7 +12,8 @@ from cudalint.devicecode import device_only
 from cudalint.expansion import places
 from cudalint.finding import Finding, Level
 from cudalint.followup import CHECKS, FollowUp
-from cudalint.rule import Example, FileRule
+from cudalint.project import Project
+from cudalint.rule import Example, ProjectRule
 from cudalint.syntax.model import Call, FileModel, Launch
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -21,8 +22,7 @@ _KERNEL = f"""\
 """
 _API = re.compile(r"(?:cuda|cu|cublas|cudnn|nccl|cusparse|cufft|curand|cusolver)[A-Z]\w*")
 _NO_STATUS = re.compile(
-    r"cuda(?:GetErrorString|GetErrorName|CreateChannelDesc\w*)|ncclGet(?:Last)?ErrorString"
-    r"|cublasGetStatus\w*|cudnnGetErrorString|cudaProfiler\w+"
+    r"Error(?:String|Name)|(?i:check)|ChannelDesc|GetStatus|cudaProfiler|Err[A-Z]"
 )
 
 
@@ -32,7 +32,7 @@ class UncheckedLaunchOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=
     handlers: tuple[str, ...] = ()
 
 
-class UncheckedLaunch(FileRule):
+class UncheckedLaunch(ProjectRule):
     """Nobody asks whether a launch or an API call went well.
 
     What it does
@@ -203,7 +203,12 @@ void step(float* o, cudaStream_t s) {
             path="calls.cpp",
             code=_SPDX
             + """\
+#define cudaCheckError() check(cudaGetLastError())
 int step(float* p, Pool& pool) {
+  cudaCheckError();
+  cuErrCheck(cuCtxSynchronize());
+  cudaFree(p);
+  getLastCudaError("free");
   cudaError_t status = cudaFree(p);
   (void)cudaFree(p);
   pool.cudaFree(p);
@@ -229,11 +234,19 @@ void step(float* o, cudaStream_t s) {
     )
 
     def check(
-        self, file: FileModel, context: Context, options: UncheckedLaunchOptions
+        self, project: Project, context: Context, options: UncheckedLaunchOptions
     ) -> Iterator[Finding]:
-        """Judge launches, then calls."""
-        if not file.launches and not file.calls:
-            return
+        """Judge file by file; functions and macros of the project are no API calls."""
+        models = [project.models[path] for path in sorted(project.models)]
+        ours = {f.name for model in models for f in model.functions}
+        ours |= {macro.name for model in models for macro in model.macros}
+        for model in models:
+            if model.launches or any(_API.match(call.name) for call in model.calls):
+                yield from self._file(model, context, options, ours)
+
+    def _file(
+        self, file: FileModel, context: Context, options: UncheckedLaunchOptions, ours: set[str]
+    ) -> Iterator[Finding]:
         follow = FollowUp(file, context.code(file.path), options.handlers)
         bodies = {macro.name: macro.body for macro in file.macros}
         covering = [c.span for c in file.calls if not c.via_macro and follow.checks(f"{c.name}(")]
@@ -257,7 +270,9 @@ void step(float* o, cudaStream_t s) {
                 extents=(launch.statement, *place.uses),
             )
         for call in file.calls:
-            if _drops(call, file, context) and not follow.after(call.statement):
+            if call.name in ours or not _drops(call, file, context):
+                continue
+            if not follow.after(call.statement):
                 yield self.report("status", call.name_span, call.name, extents=(call.statement,))
 
 
@@ -265,7 +280,7 @@ def _drops(call: Call, file: FileModel, context: Context) -> bool:
     """Whether a call returns a status that nobody takes."""
     if not call.expression_statement or call.via_macro or call.receiver or call.function < 0:
         return False
-    if call.name in CHECKS or not _API.fullmatch(call.name) or _NO_STATUS.fullmatch(call.name):
+    if call.name in CHECKS or not _API.fullmatch(call.name) or _NO_STATUS.search(call.name):
         return False
     plain = call.callee.partition("<")[0].removeprefix("::") == call.name
     text = context.text(call.statement).lstrip()

@@ -33,6 +33,7 @@ _FLAGS = (
     re.compile(rb"auto(?<!\wauto)" + _FLAG_REST),
 )
 _STATIC = re.compile(rb"static(?<!\wstatic)\b[^;(){}=]*(?:=|\{|\()")
+_BRACKET_OR_END = re.compile(rb"[;(){}\[\]]")
 _CONSOLE = re.compile(rb"(?<![\w.>])(?:(?:::\s*)?std\s*::\s*)?(?:cout|cerr|clog)\b(?!\s*\()")
 
 
@@ -144,12 +145,18 @@ def flags(bare: bytes) -> list[Found]:
 
 
 def statics(bare: bytes) -> list[Found]:
-    """`static` declarations with an initialiser, to their `;`."""
+    """`static` declarations with an initialiser, to their `;`, which no bracket holds."""
     found = []
     for match in _STATIC.finditer(bare):
-        end = bare.find(b";", match.end())
-        if end >= 0:
-            found.append(Found(match.start(), end + 1, "", ""))
+        depth = 0
+        for bracket in _BRACKET_OR_END.finditer(bare, match.end() - 1):
+            char = bracket.group()
+            depth += (char in b"({[") - (char in b")}]")
+            if depth < 0:
+                break
+            if depth == 0 and char == b";":
+                found.append(Found(match.start(), bracket.end(), "", ""))
+                break
     return found
 
 

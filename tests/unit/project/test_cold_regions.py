@@ -40,6 +40,7 @@ def regions(body: str, head: str = "") -> tuple[bool, bool]:
         "#if OP_TRACE > 1\nhere();\n#endif",
         "std::call_once(flag, [] { here(); });",
         "static const int x = here();",
+        "static const int x = [&] { int y = n; here(); return y; }();",
         "if (err != cudaSuccess) { here(); cudaFree(p); return 1; }",
         "if (!p) { here(); release(p); throw 1; }",
         "if (debug) SYNC();",
@@ -78,6 +79,13 @@ def test_a_flag_of_another_function_says_nothing() -> None:
     assert regions("if (slow) here();", head) == (False, False)
 
 
+def test_a_flag_that_the_caller_gives_is_no_resource() -> None:
+    source = "void here();\nvoid f(bool own, int n) { if (!own) { auto q = malloc(n); here(); } }\n"
+    project = project_of({"a.cu": source})
+    call = next(c for c in project.models["a.cu"].calls if c.name == "here" and c.function >= 0)
+    assert not project.cold_regions.lazy(call)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -102,6 +110,7 @@ def test_lazy(body: str) -> None:
         "if (n) { cudaMalloc(&p, n); here(); }",
         "if (!p) { cudaMalloc(&p, n); } here();",
         "while (!p) { cudaMalloc(&p, n); here(); }",
+        "if (n == 0) { invokeInitialize(p, n); here(); }",
     ],
 )
 def test_not_lazy(body: str) -> None:
