@@ -30,15 +30,13 @@ class PrintJudge:
     def calls(self) -> Iterator[Call]:
         """The calls of the C library's functions, those in macros' bodies included."""
         for model in self._project.models.values():
-            names = {m.name for m in model.macros if m.parameters is None and m.body in NAMES}
-            names |= NAMES
             own = {
                 f.name
                 for f in model.functions
                 if f.name in NAMES and (f.kind == "definition" or f.owner or f.scope)
             }
             for call in (*model.calls, *self._project.header_macros.calls(model)):
-                if call.name in names and not call.receiver and _is_plain(call, own):
+                if call.name in NAMES and not call.receiver and _is_plain(call, own):
                     yield call
 
     def verdict(self, call: Call) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cudalint.callnames import with_meanings
 from cudalint.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """The files of one run by path, with the kernel trees among them."""
+    """The files of one run by path, with the kernel trees among them.
+
+    In `models`, calls have the names that they mean: see `cudalint.callnames`.
+    """
 
     def __init__(
         self,
@@ -38,6 +42,7 @@ class Project:
         self.models = models
         self.trees = tuple(trees)
         self.settings = settings or Settings()
+        self.models = with_meanings(models, self.includes)
 
     @cached_property
     def includes(self) -> Includes:

@@ -115,7 +115,7 @@ class _Stages:
         context = self._context(sources, models, trees)
         judging = Judge(self._selection, context)
         unreadable = [FileModel(path, 0) for path, file in sources.items() if file.problem]
-        judging.files(models, unreadable)
+        judging.files(context.models, unreadable)
         judging.project()
         judging.trees()
         compiled = self._compile(sources, trees)

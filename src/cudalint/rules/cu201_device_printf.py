@@ -183,6 +183,14 @@ extern "C" __global__ void scale(float* o, int n) {
         ),
         Example(
             code="""\
+#define KERNEL_ASSERT assert
+extern "C" __global__ void scale(float* o) { KERNEL_ASSERT(o); }
+                                             ~~~~~~~~~~~~~
+""",
+            message="'assert' stays in 'scale', which is device code,",
+        ),
+        Example(
+            code="""\
 #define PRINT printf
 __device__ void trace(int i) {
   PRINT("%d", i);

@@ -207,8 +207,37 @@ void step(float* o, cudaStream_t s, bool debug, float* p) {
 }
 """,
         ),
+        Example(
+            code=_KERNEL
+            + """\
+#define gpuDeviceSynchronize cudaDeviceSynchronize
+#define WAIT() gpuDeviceSynchronize()
+               ~~~~~~~~~~~~~~~~~~~~
+void step(float* o, cudaStream_t s) {
+  k<<<1, 32, 0, s>>>(o);
+  gpuDeviceSynchronize();
+  ~~~~~~~~~~~~~~~~~~~~
+  WAIT();
+}
+""",
+            message="'cudaDeviceSynchronize' waits for the GPU in 'step', which launches 'k';",
+        ),
     )
     VALID = (
+        Example(
+            code=_KERNEL
+            + """\
+#ifdef STEP_DEBUG
+#define gpuDeviceSynchronize cudaDeviceSynchronize
+#else
+#define gpuDeviceSynchronize()
+#endif
+void step(float* o, cudaStream_t s) {
+  k<<<1, 32, 0, s>>>(o);
+  gpuDeviceSynchronize();
+}
+""",
+        ),
         Example(
             code=_KERNEL
             + """\

@@ -206,8 +206,55 @@ template <typename F> float time_it(F f, cudaEvent_t a) {
 """,
             message="'cudaEventRecord' records on stream '0L', the null stream;",
         ),
+        Example(
+            code="""\
+#include "gpu.h"
+#define mark gpuEventRecord
+void time_it(cudaEvent_t e, cudaStream_t stream) {
+  gpuEventRecord(e);
+  ~~~~~~~~~~~~~~
+  mark(e, stream);
+  (void)::mark(e, 0);
+          ~~~~
+}
+""",
+            files={
+                "gpu.h": """\
+#ifdef USE_HIP
+#define gpuEventRecord hipEventRecord
+#else
+#define gpuEventRecord cudaEventRecord
+#endif
+"""
+            },
+            message="'cudaEventRecord' leaves out the stream, so the event marks the legacy",
+            fixed="""\
+#include "gpu.h"
+#define mark gpuEventRecord
+void time_it(cudaEvent_t e, cudaStream_t stream) {
+  gpuEventRecord(e, stream);
+  mark(e, stream);
+  (void)::mark(e, stream);
+}
+""",
+        ),
     )
     VALID = (
+        Example(
+            code=_SPDX
+            + """\
+#define cudaEventRecord recordOnOurStream
+#define gpuEventRecord cudaEventRecord
+#define mark cudaEventRecord
+void recordOnOurStream(cudaEvent_t e);
+struct Api { void mark(int) {} void both() { mark(1); } };
+void f(cudaEvent_t e, Api& a) {
+  cudaEventRecord(e);
+  gpuEventRecord(e);
+  a.mark(1);
+}
+""",
+        ),
         Example(
             code=_SPDX
             + """\
