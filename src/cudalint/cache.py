@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 import cudalint
+from cudalint.source import is_utf8
 from cudalint.syntax.model import FileModel
 
 KEPT_DAYS = 30
@@ -66,8 +67,12 @@ class ModelCache:
         return model
 
     def put(self, data: bytes, model: FileModel) -> None:
-        """Store the model; another process may do so at the same time."""
-        if self.failure is not None:
+        """Store the model; another process may do so at the same time.
+
+        One of a file whose name is no UTF-8 is not kept: an entry holds the name,
+        and can't hold such a one.
+        """
+        if self.failure is not None or not is_utf8(model.path):
             return
         entry = self._entry(model.path, data)
         draft = entry.with_suffix(f".{os.getpid()}")

@@ -14,7 +14,8 @@ import msgspec
 
 from cudalint.finding import Level, Span
 from cudalint.run import Notification
-from cudalint.source import SourceFile
+from cudalint.signals import ended_by_signals
+from cudalint.source import SourceFile, is_utf8
 
 if TYPE_CHECKING:
     from cudalint.cache import ModelCache
@@ -94,45 +95,61 @@ def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | st
     chunks = list(_chunks(pieces))
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context = multiprocessing.get_context(method)
-    pool = ProcessPoolExecutor(min(jobs, len(chunks)), context)
-    try:
-        with _without_interrupts():
-            results = [pool.submit(_extract_chunk, chunk) for chunk in chunks]
-        for chunk, result in zip(chunks, results, strict=True):
-            try:
-                encoded = result.result()
-            except BrokenProcessPool:
-                encoded = [_worker_died() for _ in chunk]
-            yield from map(decode, encoded)
-    except BaseException:
-        # Not `with`: leaving that waits for the workers, which is not "at once".
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.kill()
-            child.join()
-        raise
+    pool = ProcessPoolExecutor(min(jobs, len(chunks)), context, initializer=_start_worker)
+    with ended_by_signals():
+        try:
+            with _signals_held_back():
+                results = [pool.submit(_extract_chunk, chunk) for chunk in chunks]
+            for chunk, result in zip(chunks, results, strict=True):
+                try:
+                    found = result.result()
+                except BrokenProcessPool:
+                    found = [_worker_died() for _ in chunk]
+                yield from (decode(one) if isinstance(one, bytes) else one for one in found)
+        except BaseException:
+            # Not `with`: leaving that waits for the workers, which is not "at once".
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.kill()
+                child.join()
+            raise
     pool.shutdown()
 
 
-def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes]:
+def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes | FileModel | str]:
     encode = msgspec.msgpack.Encoder().encode
-    return [encode(_extract_one(piece)) for piece in chunk]
+    found: list[bytes | FileModel | str] = []
+    for piece in chunk:
+        result = _extract_one(piece)
+        # Pickling, which is slow, is left for what UTF-8 can't hold: a file name may be any bytes.
+        found.append(encode(result) if is_utf8(piece[0]) else result)
+    return found
 
 
-def _worker_died() -> bytes:
-    return msgspec.msgpack.encode("the process that read this file, or one beside it, died\n")
+def _worker_died() -> str:
+    return "the process that read this file, or one beside it, died\n"
+
+
+def _start_worker() -> None:
+    """Let a worker be ended by what the parent holds back while it starts it; not by Ctrl-C."""
+    import signal
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGHUP})
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back, for good in the processes that are started meanwhile.
+def _signals_held_back() -> Iterator[None]:
+    """Hold back what ends this process; Ctrl-C for good in the processes started meanwhile.
 
-    It reaches every process of the group, and the parent ends its workers
-    itself. In the parent it would be lost if it came in the middle of a fork.
+    Ctrl-C reaches every process of the group, and the parent ends its workers
+    itself. In the parent a signal would be lost if it came in the middle of a fork.
     """
     import signal
 
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    ending = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ending)
     try:
         yield
     finally:

@@ -22,3 +22,12 @@ class SourceFile(msgspec.Struct, frozen=True):
     data: bytes
     problem: str | None = None
     requested: bool = True
+
+
+def is_utf8(path: str) -> bool:
+    """Whether a path can be written as UTF-8: other bytes in file names come as surrogates."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

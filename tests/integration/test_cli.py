@@ -179,9 +179,14 @@ def _children(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-def test_an_interrupt_ends_at_once_and_leaves_no_child(tree: Path) -> None:
-    for number in range(400):
-        write_files(tree, {f"many/{number}.cu": BAD.replace("k(", f"k{number}(") * 60})
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_ends_at_once_and_leaves_no_child(
+    number: signal.Signals, code: int, tree: Path
+) -> None:
+    for index in range(400):
+        write_files(tree, {f"many/{index}.cu": BAD.replace("k(", f"k{index}(") * 60})
     command = cudalint_command(*NEVER, "--no-cache", "--jobs", "2", "many")
     process = subprocess.Popen(
         command,
@@ -189,8 +194,8 @@ def test_an_interrupt_ends_at_once_and_leaves_no_child(tree: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        # What runs the tests may itself be one that interrupts don't reach.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # What runs the tests may itself be one that the signal doesn't reach.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     children: list[int] = []
     deadline = time.monotonic() + 60
@@ -198,10 +203,10 @@ def test_an_interrupt_ends_at_once_and_leaves_no_child(tree: Path) -> None:
         time.sleep(0.01)
         children = _children(process.pid)
     assert children, "the workers were not seen"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     stopped = time.monotonic()
     output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert time.monotonic() - stopped < 20
     assert (output, errors.strip()) == (b"", b"")
     alive = [child for child in children if Path(f"/proc/{child}").exists()]
@@ -223,6 +228,17 @@ def test_an_internal_error_is_one_line_and_a_traceback_on_request(tree: Path) ->
         assert done.stderr.startswith("cudalint: error: internal error: ZeroDivisionError: ")
         assert done.stderr.count("\n") >= lines
         assert ("Traceback" in done.stderr) == bool(more)
+
+
+def test_a_file_name_that_is_no_utf8_costs_nothing(tree: Path) -> None:
+    (tree / os.fsdecode(b"odd\xff.cu")).write_text(BAD)
+    for more in ("--cache-dir=kept", "--cache-dir=kept", "--no-cache"):
+        done = start(tree, *NEVER, more, "--output-format", "concise", ".")
+        assert [line.partition(":")[0] for line in done.stdout.splitlines()[:-1]] == [
+            "bad.cu",
+            "odd<U+DCFF>.cu",
+        ]
+        assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_file_names_cannot_forge_output(tree: Path) -> None:

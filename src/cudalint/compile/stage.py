@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,6 +22,7 @@ from cudalint.compile.request import CompileRequest
 from cudalint.compile.single import Compiler
 from cudalint.compile.store import Store
 from cudalint.compile.toolchain import Toolchains, find_toolchains
+from cudalint.signals import ended_by_signals
 
 __all__ = ["CompileRequest", "compile_files", "find_toolchains"]
 
@@ -82,7 +82,7 @@ def _each(
     """The result of each request, in order; on an interrupt all children are killed first."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with _ended_by_signals():
+    with ended_by_signals():
         executor = ThreadPoolExecutor(min(jobs, len(requests)))
         try:
             return list(executor.map(compile_one, requests))
@@ -91,34 +91,6 @@ def _each(
             raise
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit, so that the children end with us.
-
-    They are in sessions of their own, and would outlive a process that just
-    dies. A handler that somebody else has set stays.
-    """
-    import signal
-    import threading
-
-    def leave(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    ours = [
-        number
-        for number in (signal.SIGTERM, signal.SIGHUP)
-        if threading.current_thread() is threading.main_thread()
-        and signal.getsignal(number) is signal.SIG_DFL
-    ]
-    for number in ours:
-        signal.signal(number, leave)
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _merged(requests: Iterable[CompileRequest]) -> list[CompileRequest]:

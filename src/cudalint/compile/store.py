@@ -21,6 +21,7 @@ from typing import TypeVar
 import msgspec
 
 from cudalint.compile.model import Compilation
+from cudalint.source import is_utf8
 
 _T = TypeVar("_T")
 
@@ -85,7 +86,7 @@ class Store:
         asks for files that need not exist (`__has_include`); and when a path is
         no text.
         """
-        if not all(map(_is_text, (*reading.inside, *reading.outside, *reading.folders))):
+        if not all(map(is_utf8, (*reading.inside, *reading.outside, *reading.folders))):
             return
         files = self._pinned(reading)
         outside = {path: self._hash(Path(path)) for path in reading.outside}
@@ -242,15 +243,6 @@ def _age(path: Path, now: float) -> float:
         return now - path.stat().st_mtime
     except FileNotFoundError:
         return float("inf")
-
-
-def _is_text(path: str) -> bool:
-    """Whether a path can be written as UTF-8: other bytes in file names come as surrogates."""
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _digest(data: bytes) -> str:

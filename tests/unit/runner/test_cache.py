@@ -31,6 +31,15 @@ def test_a_model_is_found_by_path_and_content(tmp_path: Path) -> None:
     assert (tmp_path / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f0688")
 
 
+def test_a_file_whose_name_is_no_utf8_is_not_kept(tmp_path: Path) -> None:
+    name = "bad\udcff.cu"
+    cache = ModelCache(tmp_path)
+    cache.put(b"x", FileModel(name, 1, comments=(Comment(Span(name, 0, 1), "x", True),)))
+    assert cache.get(name, b"x") is None
+    assert cache.failure is None
+    assert entries(tmp_path) == []
+
+
 def test_another_version_of_the_extractor_finds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,14 @@ def test_models_do_not_depend_on_the_processes_or_the_cache(tmp_path: Path) -> N
     assert extract(files, ModelCache(tmp_path), 1) == alone
 
 
+def test_file_names_that_are_no_utf8(tmp_path: Path) -> None:
+    files = [SourceFile("bad\udcff.cu", b"__global__ void odd();"), *sources(POOL_FILES)]
+    alone = extract(files, None, 1)
+    assert alone.models["bad\udcff.cu"].kernels[0].name == "odd"
+    assert extract(files, ModelCache(tmp_path), 2) == alone
+    assert extract(files, ModelCache(tmp_path), 1) == alone
+
+
 def test_the_cache_is_asked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = sources(2)
     extract(files[:1], ModelCache(tmp_path), 1)
