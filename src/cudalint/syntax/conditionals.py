@@ -17,6 +17,7 @@ from cudalint.syntax.lexer import Directive, splice
 
 _OPENERS = {b"if", b"ifdef", b"ifndef"}
 _DIVIDERS = {b"elif", b"else", b"elifdef", b"elifndef"}
+_ASKING = {b"undef", b"ifndef", b"ifdef", b"elifdef", b"elifndef"}
 _DEFINED = {b"__cplusplus", b"__CUDACC__"}
 _WHITE = re.compile(rb"\s+")
 _COMMENT = re.compile(rb"//.*|/\*.*?\*/", re.DOTALL)
@@ -171,8 +172,6 @@ def _constants(data: bytes, directives: list[Directive]) -> dict[bytes, int]:
                 asked.add(name.group())
             integer = _INTEGER_MACRO.fullmatch(text)
             found[name.group()] = int(integer.group(2), 0) if integer else -1
-        elif directive.keyword in (b"undef", b"ifndef", b"ifdef", b"elifdef", b"elifndef"):
-            asked.update(_WORD.findall(text))
-        elif b"defined" in text:
+        elif directive.keyword in _ASKING or b"defined" in text:
             asked.update(_WORD.findall(text))
     return {name: value for name, value in found.items() if value >= 0 and name not in asked}

@@ -142,6 +142,7 @@ def read_parameters(
     text = code[start:end]
     ranges = split_arguments(text)
     if macros.by_name and any(w in macros.by_name for w in _WORD.findall(text)):
+        text = macros.without_empty(text)
         expanded = macros.expand(text)
         expanded_ranges = split_arguments(expanded)
         if len(expanded_ranges) != len(ranges):

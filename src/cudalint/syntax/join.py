@@ -13,8 +13,8 @@ from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import close_of, template_close
 from cudalint.syntax.extract import extract
 from cudalint.syntax.heads import head_start
-from cudalint.syntax.macros import Expander
-from cudalint.syntax.prepare import Text
+from cudalint.syntax.macros import Definition, Expander, argument_values, substitute
+from cudalint.syntax.prepare import Text, Use
 from cudalint.syntax.raw import Range, Raw, RawCall
 from cudalint.syntax.sweep import innermost
 
@@ -30,6 +30,26 @@ def merge(pieces: list[Piece]) -> Raw:
     for raw, _ in pieces[1:]:
         _add(first, raw, lambda at: any(s <= at < e for s, e in text.blanked))
     return first
+
+
+def launches_of_macros(
+    bare: bytes, raw: Raw, uses: list[Use], definitions: list[Definition]
+) -> None:
+    """Make launches of the calls between whose callee and arguments a macro puts `<<<…>>>`."""
+    by_name = {d.name: d for d in definitions}
+    calls = {call.open_at: call for call in raw.calls}
+    for use in uses:
+        definition = by_name.get(use.name)
+        open_at = use.end
+        while bare[open_at : open_at + 1].isspace():
+            open_at += 1
+        call = calls.get(open_at)
+        if definition is None or call is None or call.span[0] >= use.start:
+            continue
+        arguments = bare[use.open_at + 1 : use.close_at] if use.open_at >= 0 else b""
+        body = substitute(definition.body, argument_values(definition, arguments)).strip()
+        call.configuration = (use.start, use.end)
+        call.written = body[3:-3]
 
 
 def islands(

@@ -98,6 +98,20 @@ class Expander:
         """`text` with every known macro expanded, within the bounds of the module."""
         return self._expand(text, frozenset(), MAX_DEPTH)
 
+    def without_empty(self, text: bytes) -> bytes:
+        """`text` with the macros that stand for nothing blanked, at equal length."""
+
+        def kept(word: re.Match[bytes]) -> bytes:
+            definition = self.by_name.get(word.group())
+            nothing = (
+                definition is not None
+                and definition.parameters is None
+                and not definition.body.strip()
+            )
+            return b" " * len(word.group()) if nothing else word.group()
+
+        return _WORD.sub(kept, text)
+
     def _expand(self, text: bytes, hidden: frozenset[bytes], depth: int) -> bytes:
         if depth == 0 or len(text) > MAX_EXPANSION:
             return text

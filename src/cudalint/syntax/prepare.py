@@ -8,18 +8,24 @@ here.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 import msgspec
 
 from cudalint.syntax import attributes, conditionals
 from cudalint.syntax.attributes import blank
 from cudalint.syntax.brackets import close_of
-from cudalint.syntax.lexer import Directive, lex
+from cudalint.syntax.lexer import Directive, Lexed, lex, splice
 from cudalint.syntax.macros import Definition, read_definitions
 
 _BOM = b"\xef\xbb\xbf"
 _SHOUTED_CALL = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}[ \t]*\(")
 _VOID = re.compile(rb"\bvoid\b")
+_CUT_NAME = re.compile(rb"\w+(?:\\\r?\n\w+)+")
+_CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
+_CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
+_TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
+_CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]*?(\.\.\.[^:;{}?]*):")
 _WORD_BYTE = re.compile(rb"\w")
 
 
@@ -65,7 +71,7 @@ class Use(msgspec.Struct, frozen=True, gc=False):
 def prepare(data: bytes) -> Prepared:
     """Blank what is no code, and read the `#define`s."""
     lexed = lex(data)
-    work = bytearray(data.replace(b"\r", b" "))
+    work = bytearray(_names_joined(data, lexed).replace(b"\r", b" "))
     if work.startswith(_BOM):
         blank(work, 0, 3)
     for start, end in lexed.comments:
@@ -97,6 +103,21 @@ def prepare(data: bytes) -> Prepared:
     )
 
 
+def _names_joined(data: bytes, lexed: Lexed) -> bytes:
+    """`data` with names whole that a line splice cuts; the splice follows the name as spaces."""
+    if not _CUT_NAME.search(data):
+        return data
+    kept = sorted([*lexed.literals, *lexed.comments, *((d.start, d.end) for d in lexed.directives)])
+
+    def join(match: re.Match[bytes]) -> bytes:
+        at = bisect_right(kept, (match.start(), len(data))) - 1
+        if at >= 0 and kept[at][1] > match.start():
+            return match.group()
+        return splice(match.group()).ljust(len(match.group()))
+
+    return _CUT_NAME.sub(join, data)
+
+
 def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Text]:
     """The texts to parse: one, or several where branches exclude each other.
 
@@ -106,6 +127,8 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
     attribute_macros = {
         d.name: d for d in prepared.definitions if is_attribute_macro(d) and d.name not in definers
     }
+    structural = {d.name: d for d in prepared.definitions if is_structural(d)}
+    configurations = {d.name for d in prepared.definitions if is_configuration(d)}
     found = []
     for blanked in conditionals.exclusive_choices(prepared.bare, prepared.groups):
         code, bare = prepared.code + b"\n", bytearray(prepared.bare + b"\n")
@@ -122,7 +145,16 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
                 _mask_attribute_use(parse, use, attribute_macros[use.name])
             elif use.name in definers:
                 _cut_out(parse, bare, use)
+            elif use.name in configurations:
+                blank(parse, use.start, use.end)
+            elif use.name in structural:
+                _keep_braces(parse, use, structural[use.name])
+            elif use.open_at >= 0 and _CONTROL_BEFORE.search(
+                bare, max(0, use.start - 40), use.start
+            ):
+                blank(parse, use.start, use.open_at)
         _end_statements(bare, parse, uses)
+        _mask_extensions(bytes(bare), parse)
         attributes.mask_attributes(bytes(bare), parse)
         attributes.mask_shouted_words(bytes(bare), parse)
         joined = attributes.mask_kernel_heads(_as_masked(bytes(bare), parse, uses), parse)
@@ -149,6 +181,23 @@ def is_attribute_macro(definition: Definition) -> bool:
     if definition.parameters is None:
         return True
     return b"__shared__" not in body and not is_head_macro(definition)
+
+
+def is_structural(definition: Definition) -> bool:
+    """Whether a macro stands for no statement or expression: nothing, braces, a loop's head."""
+    body = definition.body
+    if not body.strip():
+        return definition.parameters is None
+    if attributes.is_attribute_text(body):
+        return False
+    opened = body.count(b"{") != body.count(b"}")
+    return opened or (_CONTROL.match(body) is not None and body.rstrip()[-1:] not in (b"}", b";"))
+
+
+def is_configuration(definition: Definition) -> bool:
+    """Whether a macro stands for a launch's configuration: `<<<grid, block, 0, stream>>>`."""
+    body = definition.body.strip()
+    return body.startswith(b"<<<") and body.endswith(b">>>") and body.count(b"<<<") == 1
 
 
 def is_head_macro(definition: Definition) -> bool:
@@ -195,6 +244,27 @@ def _mask_attribute_use(parse: bytearray, use: Use, definition: Definition) -> N
     blank(parse, use.start, use.end)
     if _VOID.search(definition.body) and use.end - use.start >= 4:
         parse[use.start : use.start + 4] = b"void"
+
+
+def _keep_braces(parse: bytearray, use: Use, definition: Definition) -> None:
+    """A use that is no statement becomes the braces that its body leaves open or closes."""
+    blank(parse, use.start, use.end)
+    change = definition.body.count(b"{") - definition.body.count(b"}")
+    braces = (b"{" * change or b"}" * -change)[: use.end - use.start]
+    parse[use.start : use.start + len(braces)] = braces
+
+
+def _mask_extensions(bare: bytes, parse: bytearray) -> None:
+    """What compilers take beyond C++ and the grammar does not: typeof, ranges of cases."""
+    if b"typeof" in bare:
+        for match in _TYPEOF.finditer(bare):
+            close = close_of(bare, match.end() - 1)
+            if close >= 0:
+                blank(parse, match.start(), close + 1)
+                parse[match.start() : match.start() + 4] = b"auto"
+    if b"..." in bare:
+        for match in _CASE_RANGE.finditer(bare):
+            blank(parse, *match.span(1))
 
 
 def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:

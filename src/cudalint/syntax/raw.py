@@ -30,13 +30,17 @@ class RawFunction(msgspec.Struct, gc=False):
 
 
 class RawCall(msgspec.Struct, gc=False):
-    """A call or launch; `open_at` is its parenthesis, `configuration` that of `<<<`."""
+    """A call or launch; `open_at` is its parenthesis, `configuration` that of `<<<`.
+
+    `written` is the text between the chevrons where a macro brings them.
+    """
 
     span: Range
     open_at: int
     statement: Range
     whole: bool
     configuration: Range | None = None
+    written: bytes | None = None
 
 
 class RawShared(msgspec.Struct, gc=False):

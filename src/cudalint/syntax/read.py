@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from cudalint.syntax.assemble import assemble
 from cudalint.syntax.extract import extract
-from cudalint.syntax.join import islands, merge
+from cudalint.syntax.join import islands, launches_of_macros, merge
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import FileModel
-from cudalint.syntax.prepare import find_uses, is_attribute_macro, prepare, texts
+from cudalint.syntax.prepare import (
+    find_uses,
+    is_attribute_macro,
+    is_configuration,
+    is_structural,
+    prepare,
+    texts,
+)
 from cudalint.syntax.templates import Bodies
 
 
@@ -20,7 +27,11 @@ def read_model(path: str, data: bytes) -> FileModel:
     expander = Expander(prepared.definitions)
     bodies = Bodies(path, prepared.definitions, expander)
     attribute_macros = [d for d in prepared.definitions if is_attribute_macro(d)]
-    uses = find_uses(prepared.bare, [*attribute_macros, *bodies.definitions])
+    structural = [d for d in prepared.definitions if is_structural(d)]
+    configurations = [d for d in prepared.definitions if is_configuration(d)]
+    uses = find_uses(
+        prepared.bare, [*attribute_macros, *structural, *configurations, *bodies.definitions]
+    )
     used = {use.name for use in uses}
     definers = {d.name for d in bodies.definitions if d.name in used and bodies.own(d).defines}
     shared_words = tuple(sorted({d.name for d in attribute_macros if b"__shared__" in d.body}))
@@ -29,6 +40,7 @@ def read_model(path: str, data: bytes) -> FileModel:
         for text in texts(prepared, uses, definers)
     ]
     raw = merge(pieces)
+    launches_of_macros(pieces[0][1].bare, raw, uses, configurations)
     hidden = islands(path, pieces[0][1], raw, expander, shared_words)
     with_bodies = {d.name for d in bodies.definitions}
     return assemble(path, prepared, raw, [u for u in uses if u.name in with_bodies], bodies, hidden)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cudalint.finding import Span
+from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.model import (
     Argument,
     Call,
@@ -16,6 +17,7 @@ from cudalint.syntax.model import (
 from cudalint.syntax.raw import Range, RawCall, RawShared
 
 _SIMPLE = re.compile(rb"\s*([A-Za-z_]\w*)\s*")
+_WRAPPED = re.compile(rb"\s*\(\s*&?\s*(?:::\s*)?([A-Za-z_]\w*)\s*\)\s*")
 _LAST_NAME = re.compile(rb"(~?[A-Za-z_]\w*)\s*$")
 _RECEIVER = re.compile(
     rb"(.*?)\s*(?:\.|->)\s*(?:template\s+)?(?:[A-Za-z_]\w*\s*::\s*)*$", re.DOTALL
@@ -25,11 +27,15 @@ _RECEIVER = re.compile(
 def split_callee(callee: bytes) -> tuple[Range | None, str]:
     """The range of the last identifier in `callee`, and the receiver before it.
 
-    Template arguments at the end are skipped. None when no identifier is last.
+    Template arguments at the end are skipped, and parentheses around a plain name,
+    as in `(f)(x)` and `(&f)(x)`. None when no identifier is last.
     """
     simple = _SIMPLE.fullmatch(callee)
     if simple is not None:
         return simple.span(1), ""
+    wrapped = _WRAPPED.fullmatch(callee)
+    if wrapped is not None:
+        return wrapped.span(1), ""
     end = len(callee.rstrip())
     if callee[:end].endswith(b">"):
         end = _template_open(callee, end)
@@ -80,7 +86,12 @@ def launch_record(
         statement=Span(path, *raw.statement),
         kernel=normal(kernel),
         name=normal(kernel[name_low:name_high]) if name_range else "",
-        configuration=read_arguments(path, code[low + 3 : high - 3], low + 3),
+        configuration=read_arguments(path, code[low + 3 : high - 3], low + 3)
+        if raw.written is None
+        else tuple(
+            Argument(Span(path, low, high), normal(raw.written[s:e]))
+            for s, e in split_arguments(raw.written)
+        ),
         arguments=read_arguments(path, code[raw.open_at + 1 : end - 1], raw.open_at + 1),
         function=function,
         via_macro=via_macro,

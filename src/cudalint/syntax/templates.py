@@ -28,7 +28,14 @@ from cudalint.syntax.model import (
     SharedDeclaration,
     normal,
 )
-from cudalint.syntax.prepare import Text, Use, find_uses, is_attribute_macro, is_head_macro
+from cudalint.syntax.prepare import (
+    Text,
+    Use,
+    find_uses,
+    is_attribute_macro,
+    is_configuration,
+    is_head_macro,
+)
 from cudalint.syntax.raw import Range, RawFunction
 from cudalint.syntax.sweep import innermost
 
@@ -81,7 +88,7 @@ class Body(msgspec.Struct):
 
 def holds_code(definition: Definition) -> bool:
     """Whether a body may hold calls, launches, kernels or shared declarations."""
-    if is_attribute_macro(definition) or is_head_macro(definition):
+    if is_attribute_macro(definition) or is_head_macro(definition) or is_configuration(definition):
         return False
     return any(m.group(1) not in _NO_CALLS for m in _CODE.finditer(definition.body))
 
