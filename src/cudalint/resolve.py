@@ -1,7 +1,9 @@
 """Which functions of the run a call may mean.
 
-Names decide, with the receiver's class where a parameter, a member or `this`
-tells it. A call that stays unclear means nothing rather than everything.
+Names decide: that of the innermost namespace around the caller that has the
+name, and the receiver's class where a parameter, a member or `this` tells it. A
+call that stays unclear means nothing rather than everything. Using directives
+are not looked at: a name that no namespace around has may come from any one.
 Functions that only libclang could tell apart are not looked at here.
 """
 
@@ -42,7 +44,7 @@ class Resolver:
         self._free: dict[str, list[tuple[str, Function]]] = {}
         self._methods: dict[tuple[str, str], list[tuple[str, Function]]] = {}
         self._owners: dict[tuple[str, str], set[str]] = {}
-        self._declared: dict[str, frozenset[str]] = {}
+        self._declared: dict[str, dict[str, set[tuple[str, ...]]]] = {}
         self._members: dict[tuple[str, str], str] | None = None
         self.names: set[str] = set()
         for path in sorted(models):
@@ -68,21 +70,33 @@ class Resolver:
         if call.receiver:
             return self._of_receiver(path, caller, call)
         qualifier = _qualifier(call.callee)
-        if qualifier:
-            methods = self._methods.get((qualifier[-1], call.name))
+        owner = qualifier[-1] if qualifier else caller.owner
+        if owner and not (call.callee.startswith("::") and not qualifier):
+            methods = self._methods.get((owner, call.name))
             if methods:
-                return methods
-            width = len(qualifier)
-            free = self._free_functions(path, call.name)
-            return [t for t in free if t[1].scope[len(t[1].scope) - width :] == qualifier]
-        if caller.owner and not call.callee.startswith("::"):
-            methods = self._methods.get((caller.owner, call.name))
-            if methods:
-                return methods
-        return self._free_functions(path, call.name)
+                return [m for m in methods if m[1].scope == caller.scope] or methods
+        scope = self._scope(path, caller, call, qualifier)
+        return [] if scope is None else self._free_functions(path, call.name, scope)
 
-    def _free_functions(self, path: str, name: str) -> list[tuple[str, Function]]:
-        every = self._free.get(name, [])
+    def _scope(
+        self, path: str, caller: Function, call: Call, qualifier: tuple[str, ...]
+    ) -> tuple[str, ...] | None:
+        """The namespaces of the free functions that the name means; None where that is unclear."""
+        known = self._scopes(path, call.name)
+        around = () if call.callee.startswith("::") else _named(caller.scope)
+        for depth in range(len(around), -1, -1):
+            if (*around[:depth], *qualifier) in known:
+                return (*around[:depth], *qualifier)
+        if call.callee.startswith("::"):
+            return None
+        width = len(qualifier)
+        ending = [scope for scope in known if scope[len(scope) - width :] == qualifier]
+        return ending[0] if len(ending) == 1 else None
+
+    def _free_functions(
+        self, path: str, name: str, scope: tuple[str, ...]
+    ) -> list[tuple[str, Function]]:
+        every = [t for t in self._free.get(name, ()) if _named(t[1].scope) == scope]
         here = [target for target in every if target[0] == path]
         if here:
             return here
@@ -93,9 +107,7 @@ class Resolver:
         linked = [target for target in every if not target[1].static and "" not in target[1].scope]
         if not linked:
             return []
-        declaring = {p for p in (path, *closure) if name in self._declarations(p)}
-        if not declaring:
-            return []
+        declaring = {p for p in (path, *closure) if scope in self._declarations(p).get(name, ())}
         sharing = [t for t in linked if declaring.intersection(self._includes.closure(t[0]))]
         if sharing:
             return sharing
@@ -127,12 +139,25 @@ class Resolver:
             }
         return self._members.get((caller.owner, receiver)) if caller.owner else None
 
-    def _declarations(self, path: str) -> frozenset[str]:
+    def _scopes(self, path: str, name: str) -> set[tuple[str, ...]]:
+        """The namespaces that have a free function of this name, as the file at `path` sees it."""
+        files = (path, *self._includes.closure(path))
+        return set().union(*(self._declarations(p).get(name, ()) for p in files))
+
+    def _declarations(self, path: str) -> dict[str, set[tuple[str, ...]]]:
+        """The free functions of one file, defined or not: name to namespaces."""
         if path not in self._declared:
-            self._declared[path] = frozenset(
-                f.name for f in self._models[path].functions if not f.owner and not f.lambda_
-            )
+            table: dict[str, set[tuple[str, ...]]] = {}
+            for function in self._models[path].functions:
+                if not function.owner and not function.lambda_:
+                    table.setdefault(function.name, set()).add(_named(function.scope))
+            self._declared[path] = table
         return self._declared[path]
+
+
+def _named(scope: tuple[str, ...]) -> tuple[str, ...]:
+    """`scope` without anonymous namespaces, which are looked through."""
+    return tuple(part for part in scope if part) if "" in scope else scope
 
 
 def is_host_definition(function: Function) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cudalint.project import Project
 from projects import project_of
 
 CODE = """\
@@ -102,3 +103,61 @@ def test_receivers_that_are_parameters(body: str, parameters: str, expected: lis
 )
 def test_calls_inside_a_class(body: str, expected: list[str]) -> None:
     assert called(body, owner="B") == expected
+
+
+NAMESPACES = """\
+namespace cpu { void wait() {} void only_cpu() {} struct Q { void drain() {} }; }
+namespace gpu { void wait() {} void declared(); namespace deep { void f() {} } }
+namespace tpu { void declared() {} void wait() {} namespace deep { void f() {} } }
+namespace gpu { struct Q { void drain() {} void go(); }; namespace { void hidden() {} } }
+void wait_all() {}
+namespace gpu { void wait_all(int) {} }
+"""
+
+
+@pytest.mark.parametrize(
+    ("scope", "body", "expected"),
+    [
+        ("gpu", "wait();", ["gpu::wait"]),
+        ("gpu::deep", "wait();", ["gpu::wait"]),
+        ("tpu", "deep::f();", ["tpu::deep::f"]),
+        ("gpu", "::cpu::wait();", ["cpu::wait"]),
+        ("gpu", "hidden();", ["gpu::hidden"]),
+        ("gpu", "declared();", []),
+        ("gpu", "::wait();", []),
+        ("gpu", "wait_all(1);", ["gpu::wait_all"]),
+        ("cpu", "wait_all();", ["wait_all"]),
+        ("gpu", "only_cpu();", ["cpu::only_cpu"]),
+        ("other", "wait();", []),
+        ("other", "deep::f();", []),
+    ],
+)
+def test_the_innermost_namespace_decides(scope: str, body: str, expected: list[str]) -> None:
+    opening = "".join(f"namespace {part} {{ " for part in scope.split("::"))
+    closing = "}" * opening.count("{")
+    project = project_of({"a.cu": f"{NAMESPACES}{opening}void step() {{ {body} }} {closing}\n"})
+    assert _reached(project, "step") == expected
+
+
+def test_methods_of_a_class_in_another_namespace() -> None:
+    project = project_of({"a.cu": f"{NAMESPACES}namespace gpu {{ void Q::go() {{ drain(); }} }}\n"})
+    assert _reached(project, "go") == ["gpu::Q::drain"]
+
+
+def test_an_included_function_of_the_own_namespace_comes_before_one_of_another() -> None:
+    project = project_of(
+        {
+            "a.cu": '#include "a.h"\nnamespace cpu { void wait() {} }\n'
+            "namespace gpu { void step() { wait(); } }\n",
+            "a.h": "#pragma once\nnamespace gpu { inline void wait() {} }\n",
+        }
+    )
+    assert _reached(project, "step") == ["gpu::wait"]
+
+
+def _reached(project: Project, name: str) -> list[str]:
+    """The functions that the function of this name calls, with their namespaces."""
+    nodes = project.graph.nodes
+    caller = next(n for n in nodes if n.function.name == name)
+    reached = (nodes[edge.callee].function for edge in project.graph.calls[caller.id])
+    return ["::".join((*(part for part in f.scope if part), f.name)) for f in reached]
