@@ -28,18 +28,21 @@ _SCALAR_WORDS = frozenset(word for name in INTEGERS for word in name.split()) | 
 
 def flag_condition(branch: Branch, kernel: Function, context: Context) -> Span | None:
     """Where the condition stands, if it is made of scalar parameters and constants alone."""
-    text = _CAST.sub(" ", branch.condition)
+    text = branch.condition
+    if "<" in text or "(" in text:
+        text = _CAST.sub(" ", text)
     if _OTHER.search(text):
         return None
-    enumerators = {match[0] for match in _ENUMERATOR.finditer(text)}
-    text = _ENUMERATOR.sub(" ", text)
+    enumerators: set[str] = set()
+    if "::" in text:
+        enumerators = {match[0] for match in _ENUMERATOR.finditer(text)}
+        text = _ENUMERATOR.sub(" ", text)
     words = set(_WORD.findall(text)) - _LITERALS
-    scalars = {
+    used = {
         parameter.name
         for parameter in kernel.parameters
-        if _is_scalar(parameter.type, branch, enumerators, context)
+        if parameter.name in words and _is_scalar(parameter.type, branch, enumerators, context)
     }
-    used = words & scalars
     path = kernel.span.path
     evaluate = context.project.constants.evaluate
     if not used or any(evaluate(path, word) is None for word in words - used):
