@@ -31,6 +31,7 @@ _CONTAINER = re.compile(
     r"|multiset|queue|stack|unordered_(?:multi)?(?:map|set)|basic_string|ostringstream)\b(?!.*::)"
 )
 _NEW = re.compile(r"(?<![\w.#>~])(?P<word>new|delete)\b(?=\s*(?:\[\s*\]\s*)?[A-Za-z_*(:])")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _QUICK = re.compile(rb"\b(?:new|delete)\b")
 _BEFORE = re.compile(r"(?:\boperator\s*|=\s*)$")
 
@@ -61,7 +62,7 @@ def _is_other(match: re.Match[str]) -> bool:
     before = _BEFORE.search(code[max(0, start - 24) : start])
     if before and (match["word"] == "delete" or "operator" in before[0]):
         return True
-    after = code[match.end() : match.end() + 80].lstrip()
+    after = code[match.end() : match.end() + 200].lstrip()
     return match["word"] == "new" and after.startswith("(") and not _is_type(after)
 
 
@@ -83,9 +84,21 @@ def _as_call(match: re.Match[str], path: str, function: int) -> Call:
 
 def _is_type(after: str) -> bool:
     """`new (int[3])` names a type in parentheses, and is no placement."""
-    inner = after[1 : after.find(")")].strip()
-    rest = after[after.find(")") + 1 :].lstrip()
-    return bool(inner) and rest[:1] in (";", ",", ")", "[")
+    depth = 0
+    for place, char in enumerate(after):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return after[place + 1 :].lstrip()[:1] in (";", ",", ")", "[")
+    return False
+
+
+def is_deleter(call: Call, model: FileModel, context: Context) -> bool:
+    """Whether `call` frees what the lambda around it is given: that runs at some other time."""
+    function = model.functions[call.function] if call.function >= 0 else None
+    if function is None or not function.lambda_ or not function.parameters:
+        return False
+    freed = set(_NAME.findall(context.text(call.statement)))
+    return any(parameter.name in freed for parameter in function.parameters)
 
 
 def grows(call: Call, model: FileModel, context: Context) -> bool:

@@ -56,6 +56,7 @@ STREAM_AT = {
 }
 """API calls that put work on a stream: where the stream stands, from 0; left out it is null."""
 
+_SIZE_QUERY = re.compile(r"(?i)dummy|workspace")
 _LAST_OF_A_LAUNCH = 3
 _UNBINDS = frozenset(
     {
@@ -121,11 +122,16 @@ class StreamWork:
         }
 
     def of_project_call(self, call: Call) -> NullStream | None:
-        """A literal null given to what is a stream parameter of every function it may mean."""
+        """A literal null given to what is a stream parameter of every function it may mean.
+
+        A call that asks how large its workspace must be starts no work.
+        """
         text = call.argument_text
         if not any(word in text for word in (b"0", b"null", b"NULL", b"{", b"cudaStream")):
             return None
         arguments = call.arguments
+        if any(_SIZE_QUERY.search(argument.text) for argument in arguments):
+            return None
         fitting = [f for f in self.functions[call.name] if _takes(f, len(arguments))]
         if not fitting or not self._may_mean(call, fitting):
             return None

@@ -253,7 +253,12 @@ void step(float* o, Api& api) {
 cudaStream_t current();
 void enqueue(float* o, cudaStream_t s) { k<<<1, 32, 0, s>>>(o); }
 template <typename... Args> void forward(Args... args) { enqueue(args...); }
-void step(float* o) { enqueue(o, current()); forward(o, current()); }
+void run(void* workspace, size_t& bytes, cudaStream_t s);
+void step(float* o, size_t& workspace_bytes) {
+  enqueue(o, current());
+  forward(o, current());
+  run(nullptr, workspace_bytes, nullptr);
+}
 """,
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.allocations import GROWING, expressions, grows
+from cudalint.allocations import GROWING, expressions, grows, is_deleter
 from cudalint.context import Context
 from cudalint.devicecode import device_only
 from cudalint.expansion import Place, places
@@ -22,6 +22,7 @@ _KERNEL = f"""\
 {_SPDX}extern "C" __global__ void __launch_bounds__(32) k(float* o) {{ *o = 1.f; }}
 """
 _HOST = HOST_TAKING | HOST_GIVING | {"std::malloc", "std::calloc", "std::realloc", "std::free"}
+_FREES = GIVING | HOST_GIVING | {"delete"}
 _NAMES = TAKING | GIVING | HOST_TAKING | HOST_GIVING
 
 
@@ -230,7 +231,8 @@ struct Task {
   void operator delete(void* p) = delete;
 };
 void step(float* o, void* place, cudaStream_t s) {
-  int* p = new (place) int(3);
+  int* p = ::new (static_cast<void*>(place)) int(3);
+  std::shared_ptr<float> own(o, [](float* q) { delete q; cudaFree(q); });
   *p = 4;  // a new value, and malloc(3) in a comment
   const char* text = "new int";
   k<<<1, 32, 0, s>>>(o + *p + text[0]);
@@ -283,7 +285,10 @@ void step(float* o, cudaStream_t s, bool debug) {
 
         def on_path(call: Call) -> OnPath | None:
             place = hot.place(call)
-            return None if place is None or place.lazy else place
+            if place is None or place.lazy:
+                return None
+            later = call.name in _FREES and is_deleter(call, project.models[home(call)], context)
+            return None if later else place
 
         for place in places(calls, on_path, lambda call: True, alone=False):
             yield self._on_path(place)
@@ -304,7 +309,7 @@ void step(float* o, cudaStream_t s, bool debug) {
             )
 
     def _on_path(self, place: Place[Call, OnPath]) -> Finding:
-        if place.record.name in GIVING | HOST_GIVING | {"delete"}:
+        if place.record.name in _FREES:
             return path_finding(type(self), place, "frees memory", prefix="free-")
         return path_finding(type(self), place, "takes memory")
 
@@ -323,7 +328,8 @@ void step(float* o, cudaStream_t s, bool debug) {
                     yield self._in_device(Place(call, name, call.name_span))
                     continue
                 on_path = project.hot_path.place(call)
-                if on_path is not None and not on_path.lazy:
+                later = call.name == "delete" and is_deleter(call, model, context)
+                if on_path is not None and not on_path.lazy and not later:
                     yield self._on_path(Place(call, on_path, call.name_span))
 
     def _in_device(self, place: Place[Call, str]) -> Finding:

@@ -227,6 +227,7 @@ void step(float* o, float* in, void* tmp, size_t bytes, int n, cudaStream_t s) {
   thrust::fill(policy, o, o + n, 0.f);
   cub::DeviceReduce::Sum(tmp, bytes, in, o, n, s);
   cub::DeviceReduce::Sum(nullptr, bytes, in, o, n);
+  if (!tmp) cub::DeviceReduce::Sum(tmp, bytes, in, o, n);
 }
 """,
         ),
@@ -344,7 +345,9 @@ def _has_stream(call: Call, prefix: str, context: Context) -> bool:
         if any(_POLICY.search(text) for text in texts):
             return True
         return any(_HOST.search(_said(text, call, context)) for text in arguments)
-    if null_stream(arguments[0]) or any(_STREAM.search(text) for text in arguments[2:]):
+    if null_stream(arguments[0]) or _asks_size(arguments[0], call, context):
+        return True
+    if any(_STREAM.search(text) for text in arguments[2:]):
         return True
     local = _local(arguments[0], call, context)
     code = context.code(home(call))
@@ -353,6 +356,19 @@ def _has_stream(call: Call, prefix: str, context: Context) -> bool:
         return True
     found = (_local(text, call, context) for text in arguments[2:])
     return any(one is not None and is_stream_type(one.type) for one in found)
+
+
+def _asks_size(storage: str, call: Call, context: Context) -> bool:
+    """Whether the call stands in a branch that finds the temporary storage null."""
+    null = re.compile(
+        rf"!\s*{re.escape(storage)}\b|\b{re.escape(storage)}\s*==\s*(?:nullptr|NULL|0)\b"
+    )
+    return any(
+        branch.keyword == "if"
+        and branch.span.covers(call.span.start)
+        and null.search(branch.condition)
+        for branch in context.models[home(call)].branches
+    )
 
 
 def _is_null(text: str) -> bool:

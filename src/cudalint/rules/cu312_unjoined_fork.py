@@ -178,6 +178,8 @@ void step(float* o, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_
   k<<<1, 32, 0, side>>>(o);
   cudaEventRecord(b, side);
   join(s, b);
+  static cudaEvent_t kept = first();
+  cudaEventRecord(kept, side);
 }
 """,
         ),
@@ -243,7 +245,7 @@ void chain(float* o, cudaStream_t s, cudaStream_t t, cudaEvent_t a, cudaEvent_t 
         ]
         for record, event, stream in records:
             earlier = [w for w, side in forks if side == stream and at(w) < at(record)]
-            if not earlier or record.via_macro:
+            if not earlier or record.via_macro or _outlives(event, record, ordered, context):
                 continue
             joins = [at(c) for c in ordered.calls if _joins(c, record, event, stream)]
             left = _way_out(ordered, at(earlier[0]), min(joins), context) if joins else None
@@ -260,6 +262,13 @@ void chain(float* o, cudaStream_t s, cudaStream_t t, cudaEvent_t a, cudaEvent_t 
                 confidence=Confidence.MEDIUM,
                 extents=(record.statement,),
             )
+
+
+def _outlives(event: str, record: Call, ordered: Ordered, context: Context) -> bool:
+    """Whether the event is a local static: the next call of the function may wait for it."""
+    bindings = context.bindings(ordered.path, ordered.function)
+    local = bindings.find(event, at(record)) if bindings else None
+    return local is not None and "static" in local.type.split()
 
 
 def _joins(call: Call, record: Call, event: str, stream: str) -> bool:

@@ -105,6 +105,56 @@ def test_kernels_made_by_macros_appear_for_each_use() -> None:
     assert model.functions[-1].space == "host"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#define ATTR\nextern "C" __global__ void k(void* p) ATTR { f(p); }',
+        "#define ONLY if constexpr (true)\n__global__ void k(int* p) { ONLY { f(p); } }",
+        "#define LIKELY(x) (__builtin_expect(!!(x), 1))\n"
+        "__global__ void k(int n) { if LIKELY(n > 3) f(n); }",
+        "__global__ void k(int n) { __typeof__(n) y = 1; typeof(n) z = 2; f(y + z); }",
+        "__global__ void k(int n) { switch (n) { case 1 ... 3: f(n); } }",
+        "#define IF(c) if (c) {\n#define ENDIF }\n"
+        "__global__ void k(int n) { IF (n > 3) f(n); ENDIF }",
+        "__glo\\\nbal__ void k(float* p) { __sha\\\nred__ float t[4]; f(t); }",
+    ],
+)
+def test_text_that_is_no_grammar_of_its_own(text: str) -> None:
+    model = read(text)
+    assert [f.name for f in model.kernels] == ["k"]
+    assert "f" in [c.name for c in model.calls if not c.via_macro]
+    assert not [region for region in model.broken if region.matters]
+
+
+def test_names_cut_by_a_line_splice_are_whole() -> None:
+    model = read_model("a.cu", b'void g() { cudaEvent\\\nRecord(e); auto s = "a\\\nb"; h(); }')
+    assert [c.name for c in model.calls] == ["cudaEventRecord", "h"]
+
+
+@pytest.mark.parametrize("callee", ["(f)", "( &f )", "(::f)"])
+def test_parentheses_around_a_callee(callee: str) -> None:
+    assert [c.name for c in read(f"void g() {{ {callee}(1); }}").calls] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "lives"),
+    [
+        ("0 && defined(OLD)", False),
+        ("!defined(__CUDACC__)", False),
+        ("!1", False),
+        ("0x0", False),
+        ("OFF", False),
+        ("LEVEL", True),
+        ("defined(X) || 1", True),
+        ("X > 2", True),
+    ],
+)
+def test_constant_conditions(condition: str, lives: bool) -> None:
+    defines = "#define OFF 0\n#ifndef LEVEL\n#define LEVEL 0\n#endif\n"
+    model = read(f"{defines}#if {condition}\nvoid f();\n#endif\n")
+    assert bool(model.functions) == lives
+
+
 def test_a_whole_head_made_by_a_macro() -> None:
     model = read(
         """\
@@ -230,6 +280,19 @@ def test_launches(text: str, kernel_text: str, configuration: list[str]) -> None
     launches = read(f"void f() {{ {text} }}").launches
     assert [launch.kernel for launch in launches] == [kernel_text]
     assert [a.text for a in launches[0].configuration] == configuration
+
+
+def test_a_configuration_out_of_a_macro() -> None:
+    model = read(
+        """\
+        #define ARGS4(g, b, sh, st) <<<g, b, sh, st>>>
+        #define FIXED <<<1, 32>>>
+        void f() { k<3> ARGS4(dim3(1, 2), 128, 0, s)(p); q FIXED (x); g(1); }
+        """
+    )
+    found = [(launch.kernel, [a.text for a in launch.configuration]) for launch in model.launches]
+    assert found == [("k<3>", ["dim3(1, 2)", "128", "0", "s"]), ("q", ["1", "32"])]
+    assert [c.name for c in model.calls if not c.via_macro and c.name != "dim3"] == ["g"]
 
 
 def test_shared_memory_in_its_forms() -> None:
