@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -120,13 +121,44 @@ def test_a_cache_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
     assert done.stderr == "cudalint: warning: cannot write the cache in file: File exists\n"
 
 
-def test_output_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
+def with_streams(root: Path, redirections: str, *arguments: str) -> tuple[int, str]:
+    """Exit code and stderr of `cudalint` with the shell's `redirections`."""
+    command = shlex.join([sys.executable, "-c", "from cudalint.cli.main import main; main()"])
+    line = f"{command} {shlex.join(arguments)} {redirections}"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=root, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirection", "why"),
+    [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")],
+)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("a.cu", "--compile", "never"),
+        ("a.cu", "--compile", "never", "--output-format", "sarif"),
+        ("a.cu", "--select", "CU9999", "--output-format", "sarif"),
+        ("rules",),
+        ("rule", "CU101"),
+        ("--help",),
+        ("--version",),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_line(
+    arguments: tuple[str, ...], redirection: str, why: str, tmp_path: Path
+) -> None:
     write_files(tmp_path, {"a.cu": GOOD})
-    command = [sys.executable, "-c", "from cudalint.cli.main import main; main()"]
-    command += ["a.cu", "--compile", "never"]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
-        )
-    assert done.returncode == 2
-    assert done.stderr == "cudalint: error: cannot write to stdout: No space left on device\n"
+    code, said = with_streams(tmp_path, redirection, *arguments)
+    assert code == 2
+    assert said.splitlines()[-1] == f"cudalint: error: cannot write to stdout: {why}"
+    assert said.count("\n") == (2 if "CU9999" in arguments else 1)
+
+
+@pytest.mark.parametrize("redirections", ["2>/dev/full", "2>&-", "<&- 2>&-"])
+def test_nobody_to_complain_to(redirections: str, tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.cu": GOOD})
+    assert with_streams(tmp_path, f">out.txt {redirections}", "a.cu", "gone.cu")[0] == 2
+    assert (tmp_path / "out.txt").read_text().startswith("1 kernel in 1 file")

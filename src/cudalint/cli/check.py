@@ -185,23 +185,21 @@ def _tell(run: Run, *, verbose: bool) -> None:
 
 
 def _write(run: Run, options: dict[str, Any]) -> bool:
-    """Write the report; whether that went well."""
+    """Write the report; whether that went well. Raises OutputError."""
     from cudalint.reporters.colour import wants_colour
 
     file: Path | None = options["output_file"]
     terminal = file is None and sys.stdout.isatty()
     report = _report(run, options, colour=wants_colour(options["color"], os.environ, terminal))
     data = report.encode("utf-8", "surrogateescape")
+    if file is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return True
     try:
-        if file is not None:
-            file.write_bytes(data)
-        else:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
+        file.write_bytes(data)
     except OSError as error:
-        complain(f"cannot write {file or 'to stdout'}: {error.strerror}")
+        complain(f"cannot write {file}: {error.strerror}")
         return False
     return True
 

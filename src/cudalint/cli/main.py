@@ -9,6 +9,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
+
+from cudalint.cli.streams import OutputError, prepare
 
 
 def main() -> None:
@@ -16,6 +19,7 @@ def main() -> None:
     # The records of a run hold no cycles and live to its end: looking for garbage
     # would take a seventh of a short run.
     gc.disable()
+    prepare()
     try:
         code = _run(sys.argv[1:])
         sys.stdout.flush()
@@ -25,6 +29,9 @@ def main() -> None:
         # The reader has what it wanted (`cudalint | head`): that is no failure of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OutputError as error:
+        complain(f"cannot write to stdout: {error}")
+        code = 2
     # Taking the interpreter apart would take as long as reading a file.
     _end_at_once(code)
 
@@ -42,7 +49,7 @@ def _run(arguments: list[str]) -> int:
     except click.ClickException as error:
         complain(error.format_message())
         return 2
-    except BrokenPipeError:
+    except (BrokenPipeError, OutputError):
         raise
     except Exception as error:  # noqa: BLE001  (a fault of ours is still one line)
         return _internal_error(error, verbose="--verbose" in arguments)
@@ -53,7 +60,9 @@ def complain(message: str, level: str = "error") -> None:
     """Say one line on stderr."""
     from cudalint.reporters.visible import visible
 
-    print(f"cudalint: {level}: {visible(message)}", file=sys.stderr)
+    # With a full disk behind stderr there is nobody to tell; the exit code says it.
+    with suppress(OSError):
+        print(f"cudalint: {level}: {visible(message)}", file=sys.stderr, flush=True)
 
 
 def _internal_error(error: Exception, *, verbose: bool) -> int:
@@ -68,5 +77,6 @@ def _internal_error(error: Exception, *, verbose: bool) -> int:
 
 def _end_at_once(code: int) -> None:
     """Leave without waiting for threads; the stages have ended their child processes."""
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stderr.flush()
     os._exit(code)
