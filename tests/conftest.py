@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from cudalint.compile.toolchain import Toolchains, find_toolchains
 from cudalint.run import Run
 from cudalint.runner import Request, run
 from cudalint.settings.select import Overrides
+
+# A property holds or it doesn't; how fast a busy machine draws examples is no part of it.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 
 def lint(root: Path, *paths: str, select: tuple[str, ...] | None = None, **more: Any) -> Run:
