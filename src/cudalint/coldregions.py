@@ -1,7 +1,8 @@
 """The parts of a hot function that do not count as its launch path.
 
-Cold: branches that debug, trace or profile, `#ifdef`s of the same kind, error
-branches that free and leave, `std::call_once`, initialisers of local statics.
+Cold: branches that debug, trace or profile, operands that only run then,
+`#ifdef`s of the same kind, error branches that free and leave,
+`std::call_once`, initialisers of local statics.
 Lazy: a branch that makes the very resource which it finds absent or too small.
 How a condition reads is `cudalint.predicates`; which whole functions are cold is
 `cudalint.coldness`.
@@ -14,10 +15,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from cudalint.flow.text import CodeTexts
+from cudalint.guards import debug_guarded, may_be_guarded
+from cudalint.headermacros import home
 from cudalint.predicates import debug_only
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
+    from cudalint.source import SourceFile
     from cudalint.syntax.model import Branch, Call, FileModel, Launch
 
 _ERROR = re.compile(
@@ -40,10 +45,18 @@ _ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
 
 
 class ColdRegions:
-    """Answers for every file of a run; each file's regions are found at the first question."""
+    """Answers for every file of a run; each file's regions are found at the first question.
 
-    def __init__(self, models: Mapping[str, FileModel]) -> None:
+    Operands of expressions are looked at in the files that `sources` has.
+    """
+
+    def __init__(
+        self, models: Mapping[str, FileModel], sources: Mapping[str, SourceFile] | None = None
+    ) -> None:
         self._models = models
+        self._sources = sources or {}
+        self._codes = CodeTexts(self._sources)
+        self._flags: dict[str, _Flags] = {}
         self._cold: dict[str, _Ranges] = {}
         self._lazy: dict[str, _Ranges] = {}
 
@@ -53,11 +66,25 @@ class ColdRegions:
 
     def cold(self, record: Call | Launch) -> bool:
         """Whether `record`, or the use of the macro that it comes from, lies in a cold region."""
-        return _inside(self._cold, record, self._models, _cold_spans)
+        if _inside(self._cold, record, self._models, _cold_spans):
+            return True
+        places = (record.span, record.use)
+        return any(self._guarded(place, record) for place in places if place is not None)
 
     def lazy(self, record: Call | Launch) -> bool:
         """Whether `record`, or the use of the macro that it comes from, lies in a lazy region."""
         return _inside(self._lazy, record, self._models, _lazy_spans)
+
+    def _guarded(self, span: Span, record: Call | Launch) -> bool:
+        """Whether an operand around `span` is only reached for debugging."""
+        source = self._sources.get(span.path)
+        if source is None or not may_be_guarded(source.data, span.start):
+            return False
+        if span.path not in self._flags:
+            self._flags[span.path] = _Flags(self._models[span.path])
+        inside = record.function if span.path == home(record) else -1
+        known = self._flags[span.path].of(inside)
+        return debug_guarded(self._codes.of(span.path), span.start, known)
 
 
 class _Ranges:

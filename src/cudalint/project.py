@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cudalint.hotpath import HotPath
     from cudalint.includes import Includes
     from cudalint.launchpath import LaunchPaths
+    from cudalint.source import SourceFile
     from cudalint.syntax.model import FileModel, Function
     from cudalint.terminalresults import TerminalResults
     from cudalint.tree.model import KernelTree
@@ -38,8 +39,10 @@ class Project:
         models: Mapping[str, FileModel],
         trees: Sequence[KernelTree] = (),
         settings: Settings | None = None,
+        sources: Mapping[str, SourceFile] | None = None,
     ) -> None:
         self.models = models
+        self.sources = sources or {}
         self.trees = tuple(trees)
         self.settings = settings or Settings()
         self.models = with_meanings(models, self.includes)
@@ -70,7 +73,7 @@ class Project:
         """The cold and lazy parts of functions."""
         from cudalint.coldregions import ColdRegions
 
-        return ColdRegions(self.models)
+        return ColdRegions(self.models, self.sources)
 
     @cached_property
     def graph(self) -> CallGraph:

@@ -160,7 +160,8 @@ class _Stages:
         models: dict[str, FileModel],
         trees: tuple[KernelTree, ...],
     ) -> Context:
-        return Context(self._settings, sources, Project(models, trees, self._settings), trees)
+        project = Project(models, trees, self._settings, sources)
+        return Context(self._settings, sources, project, trees)
 
     def _compile(
         self, sources: dict[str, SourceFile], trees: tuple[KernelTree, ...]
