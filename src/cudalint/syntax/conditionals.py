@@ -2,8 +2,8 @@
 
 All live branches of a group are parsed together when each stands on its own;
 otherwise one at a time, in variants of the text. Of a condition only what is
-constant counts: integers, macros of the file that are one, `__cplusplus` and
-`__CUDACC__` (which count as defined).
+constant counts: integers, `__cplusplus` and `__CUDACC__` (which count as
+defined).
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from cudalint.syntax.lexer import Directive, splice
 
 _OPENERS = {b"if", b"ifdef", b"ifndef"}
 _DIVIDERS = {b"elif", b"else", b"elifdef", b"elifndef"}
-_ASKING = {b"undef", b"ifndef", b"ifdef", b"elifdef", b"elifndef"}
 _DEFINED = {b"__cplusplus", b"__CUDACC__"}
 _WHITE = re.compile(rb"\s+")
 _COMMENT = re.compile(rb"//.*|/\*.*?\*/", re.DOTALL)
 _SIMPLE = re.compile(rb"!?\s*(?:defined\s*\(?\s*)?[A-Za-z_]\w*\s*\)?")
 _DEFINED_BARE = re.compile(r"\bdefined\s+([A-Za-z_]\w*)")
-_INTEGER_MACRO = re.compile(rb"\s*([A-Za-z_]\w*)\s+([1-9]\d*|0|0[xX][0-9a-fA-F]+)\s*")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ENDS = b";{},:"
 MAX_VARIANTS = 6
@@ -53,17 +51,16 @@ def read_groups(data: bytes, directives: list[Directive]) -> list[Group]:
     """Pair the conditional directives; unclosed groups end with the file."""
     groups: list[Group] = []
     stack: list[Group] = []
-    constants = _constants(data, directives)
     for directive in directives:
         keyword = directive.keyword
         if keyword in _OPENERS:
-            group = Group(directive.start, [_branch(data, directive, [], constants)])
+            group = Group(directive.start, [_branch(data, directive, [])])
             stack.append(group)
             groups.append(group)
         elif keyword in _DIVIDERS and stack:
             branches = stack[-1].branches
             branches[-1].end = directive.start
-            branches.append(_branch(data, directive, branches, constants))
+            branches.append(_branch(data, directive, branches))
         elif keyword == b"endif" and stack:
             stack.pop().branches[-1].end = directive.start
     for group in stack:
@@ -119,9 +116,7 @@ def _entangled(text: bytes, group: Group) -> list[Branch]:
     return []
 
 
-def _branch(
-    data: bytes, directive: Directive, earlier: list[Branch], constants: dict[bytes, int]
-) -> Branch:
+def _branch(data: bytes, directive: Directive, earlier: list[Branch]) -> Branch:
     text = _COMMENT.sub(b" ", splice(data[directive.after : directive.end]))
     text = _WHITE.sub(b" ", text).strip()
     keyword = directive.keyword
@@ -132,46 +127,26 @@ def _branch(
     elif keyword == b"else":
         value, condition = None, b"else"
     else:
-        value, condition = _value(text, constants), text
+        value, condition = _value(text), text
     live = value != 0 and not any(branch.taken for branch in earlier)
     return Branch(condition.decode("utf-8", "replace"), directive.end, len(data), live, bool(value))
 
 
-def _value(text: bytes, constants: dict[bytes, int]) -> int | None:
+def _no_value(name: str) -> None:
+    """What macros are worth depends on the build, even those that the file defines."""
+
+
+def _value(text: bytes) -> int | None:
     """What a condition is worth, None if that depends on the build."""
     if text.isdigit():
         return int(text[:20])
-    if _SIMPLE.fullmatch(text) and not any(
-        word in constants or word in _DEFINED for word in _WORD.findall(text)
-    ):
+    if _SIMPLE.fullmatch(text) and not any(w in _DEFINED for w in _WORD.findall(text)):
         return None
     from cudalint.expression import evaluate
-
-    def lookup(name: str) -> int | None:
-        return constants.get(name.encode())
 
     def apply(name: str, arguments: list[str]) -> int | None:
         known = name == "defined" and len(arguments) == 1
         return 1 if known and arguments[0].encode() in _DEFINED else None
 
     whole = _DEFINED_BARE.sub(r"defined(\1)", text.decode("utf-8", "replace"))
-    return evaluate(whole, lookup, apply=apply)
-
-
-def _constants(data: bytes, directives: list[Directive]) -> dict[bytes, int]:
-    """Macros that are one integer whatever the build: defined once, never asked about."""
-    found: dict[bytes, int] = {}
-    asked: set[bytes] = set()
-    for directive in directives:
-        text = data[directive.after : directive.end]
-        if directive.keyword == b"define":
-            name = _WORD.search(text)
-            if name is None:
-                continue
-            if name.group() in found:
-                asked.add(name.group())
-            integer = _INTEGER_MACRO.fullmatch(text)
-            found[name.group()] = int(integer.group(2), 0) if integer else -1
-        elif directive.keyword in _ASKING or b"defined" in text:
-            asked.update(_WORD.findall(text))
-    return {name: value for name, value in found.items() if value >= 0 and name not in asked}
+    return evaluate(whole, _no_value, apply=apply)
