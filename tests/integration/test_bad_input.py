@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -74,6 +75,57 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
     finished = lint(tmp_path)
     assert codes(finished, "locked.cu") == ["CU004"]
     assert finished.exit_code == 1
+
+
+def without_privileges() -> list[str]:
+    """What to put before a command so that permissions hold for it, for root too."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may read everything, and there is no setpriv")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+@pytest.mark.parametrize("more", [(), ("--output-file", "secret.txt")])
+def test_what_may_not_be_read_is_a_result_though_it_is_named(
+    more: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = ("a.cu", "locked.cu", "closed/b.cu")
+    write_files(tmp_path, dict.fromkeys(files, SPDX + KERNEL) | {"secret.txt": ""})
+    (tmp_path / "secret.txt").chmod(0o200)
+    (tmp_path / "locked.cu").chmod(0)
+    (tmp_path / "closed").chmod(0)
+    command = [*without_privileges(), sys.executable, "-c"]
+    command += ["from cudalint.cli.main import main; main()", "--compile=never"]
+    command += ["--output-format=concise", *more, *files]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    (tmp_path / "closed").chmod(0o700)
+    (tmp_path / "secret.txt").chmod(0o600)
+    output = done.stdout or (tmp_path / "secret.txt").read_text()
+    found = [line.split()[:3] for line in output.splitlines()[:-1]]
+    assert found == [
+        ["a.cu:2:28:", "warning", "CU108"],
+        ["closed/b.cu:1:1:", "error", "CU004"],
+        ["locked.cu:1:1:", "error", "CU004"],
+    ]
+    assert output.count("'Permission denied'") == 2
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_folder_that_may_not_be_read_is_told_though_it_is_named(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.cu": GOOD, "closed/deep/b.cu": GOOD})
+    (tmp_path / "closed").chmod(0)
+    command = [*without_privileges(), sys.executable, "-c"]
+    command += ["from cudalint.cli.main import main; main()", "--compile=never"]
+    command += ["a.cu", "closed", "closed/deep"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    (tmp_path / "closed").chmod(0o700)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "cudalint: error: cannot read 'closed/deep': Permission denied\n"
+        "cudalint: error: cannot read folder 'closed': Permission denied\n"
+    )
+    assert done.stdout.startswith("1 kernel in 1 file")
 
 
 NESTED = {

@@ -40,7 +40,7 @@ def _selectors(name: str, text: str) -> Callable[..., Any]:
 
 
 @click.command("check", options_metavar="[OPTIONS]")
-@click.argument("paths", nargs=-1, type=click.Path())
+@click.argument("paths", nargs=-1, type=click.Path(readable=False))
 @_selectors("--select", "Run these rules only: codes, prefixes (CU3), names or ALL, with commas.")
 @_selectors("--ignore", "Do not run these rules.")
 @_selectors("--extend-select", "Run these rules too.")
@@ -52,7 +52,11 @@ def _selectors(name: str, text: str) -> Callable[..., Any]:
     show_default=True,
     help="How findings are written.",
 )
-@click.option("--output-file", type=click.Path(path_type=Path), help="Write there, not to stdout.")
+@click.option(
+    "--output-file",
+    type=click.Path(readable=False, path_type=Path),
+    help="Write there, not to stdout.",
+)
 @click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
@@ -88,7 +92,7 @@ def _selectors(name: str, text: str) -> Callable[..., Any]:
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option(
     "--cache-dir",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     envvar="CUDALINT_CACHE_DIR",
     help="Keep the cache there.",
 )

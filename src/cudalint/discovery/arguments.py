@@ -6,6 +6,7 @@ names a file is analysed though `exclude` matches it, unless `force_exclude`.
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -97,11 +98,15 @@ class _Search:
             self._take_path(os.path.normpath(os.path.join(self._cwd, match)), match)
 
     def _take_path(self, path: str, argument: str) -> None:
-        if not os.path.exists(path):
+        denied = _is_denied(path)
+        if not denied and not os.path.exists(path):
             problem = "broken symbolic link" if os.path.islink(path) else "no such file or folder"
             self.tell("missing-path", Level.ERROR, f"{problem}: '{argument}'")
         elif self._force_exclude and self._walk.excluded(path):
             self.excluded += 1
+        elif denied and not is_ours(path):
+            problem = os.strerror(errno.EACCES)
+            self.tell("unreadable-folder", Level.ERROR, f"cannot read '{argument}': {problem}")
         elif os.path.isdir(path):
             self._take_folder(path, argument)
         elif not is_ours(path):
@@ -124,3 +129,14 @@ class _Search:
 
     def tell(self, id_: str, level: Level, message: str) -> None:
         self.notifications.append(Notification(id_, level, message))
+
+
+def _is_denied(path: str) -> bool:
+    """Whether nobody lets us see if there is anything at `path`."""
+    try:
+        os.stat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False

@@ -93,6 +93,8 @@ def _read_if_ours(path: Path, cwd: Path) -> Origin | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if not _is_there(path):
+            return None
         raise SettingsError(f"cannot read {_label(path, cwd)}: {error.strerror}") from None
     if path.name == NAMES[0]:
         return Origin(_label(path, cwd), data)
@@ -101,6 +103,15 @@ def _read_if_ours(path: Path, cwd: Path) -> Origin | None:
     origin = Origin(_label(path, cwd), data, ("tool", "cudalint"))
     tool = _parse_toml(origin).get("tool")
     return origin if isinstance(tool, dict) and "cudalint" in tool else None
+
+
+def _is_there(path: Path) -> bool:
+    """Whether the file is seen to exist: what a locked folder holds says nothing to us."""
+    try:
+        path.lstat()
+    except OSError:
+        return False
+    return True
 
 
 def _label(path: Path, cwd: Path) -> str:
