@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.lock
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n auto --dist worksteal
 
 .PHONY: help lint test check format bench corpus gpu-test gpu-bench docs lock clean
 

@@ -99,8 +99,12 @@ class FileRegions:
         return self.index.offset(self.index.position(offset, "utf16"), "utf16")
 
     def _whole_after(self, start: int, line_end: int) -> int:
-        """The end of the character that starts at an offset of a line."""
-        return next(at for at in range(start + 1, line_end + 1) if self._whole(at) > start)
+        """The end of the character that starts at an offset of a line.
+
+        A character whose bytes the file's end cuts short ends with the line.
+        """
+        ends = (at for at in range(start + 1, line_end + 1) if self._whole(at) > start)
+        return next(ends, line_end)
 
     def _region(self, start: int, end: int, place: LineRange) -> Any:
         if start == end:

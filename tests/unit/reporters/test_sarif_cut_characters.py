@@ -1,0 +1,16 @@
+"""Regions in files whose last character is cut short."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudalint.finding import Span
+from cudalint.sarif.region import FileRegions
+
+
+@pytest.mark.parametrize("tail", [b"\xe1\x80", b"\xc3", b"\xf0\x9f\x98", b"\xe1\x80\n"])
+def test_a_place_in_a_cut_character_has_bounds(tail: bytes) -> None:
+    data = b"int a;" + tail
+    for start in range(1, len(data) + 1):
+        low, high = FileRegions(data).bounds(Span("a.cu", start, start))
+        assert 0 <= low <= high <= len(data)
