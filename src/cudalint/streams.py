@@ -11,6 +11,7 @@ NullKind = Literal["zero", "null", "nullptr", "flag", "braces", "legacy", "cast"
 
 _SPELLINGS: dict[str, NullKind] = {
     "NULL": "null",
+    "__null": "null",
     "nullptr": "nullptr",
     "cudaStreamDefault": "flag",
     "CU_STREAM_DEFAULT": "flag",

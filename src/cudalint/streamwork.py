@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.coldness import words
 from cudalint.headermacros import home
+from cudalint.nullnames import NullNames
 from cudalint.resolve import COMMON_METHODS
 from cudalint.streams import is_stream_type, null_stream
 from cudalint.syntax.brackets import split_arguments
@@ -82,6 +83,7 @@ class StreamWork:
     def __init__(self, project: Project, context: Context) -> None:
         self._project = project
         self._context = context
+        self._names = NullNames(context)
 
     def of_launch(self, launch: Launch) -> NullStream | None:
         """What is wrong with the stream of a launch, None if nothing is."""
@@ -166,8 +168,7 @@ class StreamWork:
         return {}
 
     def _null(self, text: str, record: Call | Launch) -> NullStream | None:
-        macro = self._macros(record.span.path).get(text, "")
-        if null_stream(text) or null_stream(macro) or self._is_null_local(text, record):
+        if self._names.kind(text, record) or self._is_null_local(text, record):
             return NullStream(text)
         return None
 

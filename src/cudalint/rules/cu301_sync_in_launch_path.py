@@ -227,16 +227,6 @@ void step(float* o, cudaStream_t s) {
         Example(
             code=_KERNEL
             + """\
-namespace cpu { void wait(cudaStream_t s) { cudaStreamSynchronize(s); } }
-namespace gpu {
-inline void wait(cudaStream_t) {}
-void step(float* o, cudaStream_t s) { k<<<1, 32, 0, s>>>(o); wait(s); }
-}
-""",
-        ),
-        Example(
-            code=_KERNEL
-            + """\
 #ifdef STEP_DEBUG
 #define gpuDeviceSynchronize cudaDeviceSynchronize
 #else

@@ -9,9 +9,9 @@ import msgspec
 from cudalint.context import Context
 from cudalint.expansion import Place, places
 from cudalint.finding import Edit, Finding, Fix, Level, Span
+from cudalint.nullnames import NullNames
 from cudalint.rule import Example, FileRule, FixSafety, NoOptions
 from cudalint.scopes import streams_in_scope
-from cudalint.streams import null_stream
 from cudalint.syntax.model import Call, FileModel
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -35,10 +35,11 @@ class EventRecordWithoutStream(FileRule):
         Reports `cudaEventRecord` and `cudaEventRecordWithFlags` with the stream
         left out, and these and the driver's `cuEventRecord` with a null stream,
         however that is spelt: `0`, `NULL`, `nullptr`, `{}`,
-        `cudaStreamDefault`, `cudaStreamLegacy`, `CU_STREAM_LEGACY`, or a cast of
-        one of them. It does so everywhere, tests and trainers included, and
-        through check macros. Methods and other functions of that name are left
-        alone, and so is `cudaStreamPerThread`.
+        `cudaStreamDefault`, `cudaStreamLegacy`, `CU_STREAM_LEGACY`, a cast of one
+        of them, or a macro or constant that stands for one. It does so
+        everywhere, tests and trainers included, and through check macros.
+        Methods and other functions of that name are left alone, and so is
+        `cudaStreamPerThread`.
 
     Why it matters
         The legacy stream waits for all work of the blocking streams and holds
@@ -151,6 +152,30 @@ void time_it(cudaEvent_t e) {
         ),
         Example(
             code="""\
+#include "streams.h"
+namespace none { const cudaStream_t kZero(0); }
+void time_it(cudaEvent_t e) {
+  static constexpr cudaStream_t a = nullptr, b = {};
+  cudaEventRecord(e, kNoStream);
+  ~~~~~~~~~~~~~~~
+  cudaEventRecord(e, none::kZero);
+  ~~~~~~~~~~~~~~~
+  cudaEventRecord(e, NO_STREAM);
+  ~~~~~~~~~~~~~~~
+  auto later = [=] { return cudaEventRecord(e, b); };
+                            ~~~~~~~~~~~~~~~
+  cudaEventRecord(e, __null);
+  ~~~~~~~~~~~~~~~
+}
+""",
+            files={
+                "streams.h": "#pragma once\n#define NO_STREAM nullptr\n"
+                "inline constexpr cudaStream_t kNoStream = nullptr;\n"
+            },
+            message="'cudaEventRecord' records on 'kNoStream', which is the null stream;",
+        ),
+        Example(
+            code="""\
 #define MARK(e) cudaEventRecord(e)
                 ~~~~~~~~~~~~~~~
 void time_it(cudaEvent_t a, cudaEvent_t b, cudaStream_t s) { MARK(a); MARK(b); }
@@ -206,52 +231,23 @@ template <typename F> float time_it(F f, cudaEvent_t a) {
 """,
             message="'cudaEventRecord' records on stream '0L', the null stream;",
         ),
-        Example(
-            code="""\
-#include "gpu.h"
-#define mark gpuEventRecord
-void time_it(cudaEvent_t e, cudaStream_t stream) {
-  gpuEventRecord(e);
-  ~~~~~~~~~~~~~~
-  mark(e, stream);
-  (void)::mark(e, 0);
-          ~~~~
-}
-""",
-            files={
-                "gpu.h": """\
-#ifdef USE_HIP
-#define gpuEventRecord hipEventRecord
-#else
-#define gpuEventRecord cudaEventRecord
-#endif
-"""
-            },
-            message="'cudaEventRecord' leaves out the stream, so the event marks the legacy",
-            fixed="""\
-#include "gpu.h"
-#define mark gpuEventRecord
-void time_it(cudaEvent_t e, cudaStream_t stream) {
-  gpuEventRecord(e, stream);
-  mark(e, stream);
-  (void)::mark(e, stream);
-}
-""",
-        ),
     )
     VALID = (
         Example(
             code=_SPDX
             + """\
-#define cudaEventRecord recordOnOurStream
-#define gpuEventRecord cudaEventRecord
-#define mark cudaEventRecord
-void recordOnOurStream(cudaEvent_t e);
-struct Api { void mark(int) {} void both() { mark(1); } };
-void f(cudaEvent_t e, Api& a) {
-  cudaEventRecord(e);
-  gpuEventRecord(e);
-  a.mark(1);
+constexpr cudaStream_t kStream = nullptr;
+cudaStream_t current = nullptr;
+const cudaStream_t kOwn = current;
+void first(cudaEvent_t e, cudaStream_t kStream) {
+  constexpr cudaStream_t none = nullptr;
+  cudaEventRecord(e, kStream);
+  (void)none;
+}
+void second(cudaEvent_t e, cudaStream_t none) {
+  cudaEventRecord(e, none);
+  cudaEventRecord(e, current);
+  cudaEventRecord(e, kOwn);
 }
 """,
         ),
@@ -333,7 +329,7 @@ void f(cudaEvent_t e, cudaStream_t* streams) {
         calls = [call for call in file.calls if call.name in _RECORDS and not call.receiver]
         if not calls:
             return
-        macros = {m.name: m.body for m in file.macros if m.parameters is None}
+        names = NullNames(context)
         seen = (file, *map(context.models.__getitem__, context.project.includes.closure(file.path)))
         methods = {
             (f.owner, f.name)
@@ -343,7 +339,7 @@ void f(cudaEvent_t e, cudaStream_t* streams) {
         }
 
         def judge(call: Call) -> _Verdict | None:
-            return None if _is_other(call, file, methods) else _verdict(call, macros)
+            return None if _is_other(call, file, methods) else _verdict(call, names)
 
         for place in places(calls, judge, lambda call: judge(call) is not None):
             yield self._found(place, file, context)
@@ -369,7 +365,7 @@ def _is_other(call: Call, file: FileModel, methods: set[tuple[str, str]]) -> boo
     return call.callee == call.name and (owner, call.name) in methods
 
 
-def _verdict(call: Call, macros: dict[str, str]) -> _Verdict | None:
+def _verdict(call: Call, names: NullNames) -> _Verdict | None:
     arguments = call.arguments
     if any(a.text.endswith("...") or a.text == "__VA_ARGS__" for a in arguments):
         return None
@@ -378,7 +374,7 @@ def _verdict(call: Call, macros: dict[str, str]) -> _Verdict | None:
     if len(arguments) < 2:
         return None
     stream = arguments[1]
-    kind = null_stream(stream.text) or null_stream(macros.get(stream.text, ""))
+    kind = names.kind(stream.text, call)
     return _Verdict(kind, stream.text, stream.span, stream.span.start) if kind else None
 
 

@@ -93,7 +93,10 @@ void step(float* o, cudaStream_t s) {
     ~
   k<<<1, 32, 0, cudaStreamLegacy>>>(o);
   ~
+  k<<<1, 32, 0, kNone>>>(o);
+  ~
 }
+constexpr cudaStream_t kNone = nullptr;
 """,
             message="The launch of 'k' is on 'nullptr', the null stream; pass a stream.",
         ),
