@@ -76,6 +76,7 @@ class _Search:
     def __init__(self, root: str, cwd: str, settings: Settings, force_exclude: bool) -> None:
         exclude = Patterns((*settings.exclude, *settings.extend_exclude))
         self._walk = Walk(root, exclude, gitignore=settings.respect_gitignore)
+        self._root = root
         self._cwd = cwd
         self._force_exclude = force_exclude
         self.files: list[str] = []
@@ -118,8 +119,17 @@ class _Search:
     def _take_folder(self, path: str, argument: str) -> None:
         found = list(self._walk.files(path))
         self.files += [file for file in found if self._walk.claim(file)]
-        if not found and path not in self._walk.unreadable:
+        if found or path in self._walk.unreadable:
+            return
+        if self._force_exclude and self._is_emptied(path):
+            self.excluded += 1
+        else:
             self.tell("nothing-to-lint", Level.ERROR, f"no CUDA files in '{argument}'")
+
+    def _is_emptied(self, folder: str) -> bool:
+        """Whether there are CUDA files in a folder, all of them left out."""
+        everything = Walk(self._root, Patterns(()), gitignore=False)
+        return any(True for _ in everything.files(folder))
 
     def tell_unreadable(self) -> None:
         """Complain of the folders that could not be listed."""

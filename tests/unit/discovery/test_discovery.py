@@ -124,6 +124,20 @@ def test_force_exclude_holds_for_named_files_too(tmp_path: Path) -> None:
     assert [note.level.value for note in emptied.notifications] == ["note"]
 
 
+def test_force_exclude_makes_an_emptied_folder_no_error(tmp_path: Path) -> None:
+    touch(tmp_path, "gen/a.cu", "out/b.cu", "docs/c.txt")
+    (tmp_path / ".gitignore").write_text("out\n")
+    emptied = find(tmp_path, ".", extend_exclude=("gen",), force_exclude=True)
+    assert told(emptied) == [
+        ("all-excluded", "nothing to lint: every path given is excluded"),
+    ]
+    assert emptied.notifications[0].level.value == "note"
+    without = find(tmp_path, "docs", extend_exclude=("gen",), force_exclude=True)
+    assert told(without) == [("nothing-to-lint", "no CUDA files in 'docs'")]
+    unforced = find(tmp_path, ".", extend_exclude=("gen",))
+    assert told(unforced) == [("nothing-to-lint", "no CUDA files in '.'")]
+
+
 def test_gitignore_files_nest_and_the_deeper_one_wins(tmp_path: Path) -> None:
     touch(tmp_path, "a.cu", "gen.cu", "sub/gen.cu", "sub/b.cu", "out/c.cu", "sub/deep/out/d.cu")
     (tmp_path / ".gitignore").write_text("# made\ngen.cu\nout/\n")
