@@ -75,7 +75,8 @@ class Counts(msgspec.Struct, frozen=True):
 class Run(msgspec.Struct, frozen=True):
     """A finished run.
 
-    `root` is the absolute path that all other paths are relative to. `findings`
+    `root` is the absolute path that all other paths are relative to; `cwd` is the
+    absolute folder from which people are shown them, "" for the root. `findings`
     are those to show, in order (path, line, column, code), with the levels in
     force; `suppressed` are in the same order. `sources` maps a path to its file,
     context files included. `exit_code` is 0 (nothing at a failing level), 1
@@ -94,3 +95,4 @@ class Run(msgspec.Struct, frozen=True):
     notifications: tuple[Notification, ...] = ()
     exit_code: int = 0
     models: dict[str, FileModel] = {}
+    cwd: str = ""

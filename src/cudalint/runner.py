@@ -262,6 +262,7 @@ class _Stages:
             notifications=tuple(self._notifications),
             exit_code=code,
             models=models,
+            cwd=str(self._request.cwd),
         )
 
 

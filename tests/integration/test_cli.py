@@ -119,6 +119,19 @@ def test_a_list_that_exclude_empties_is_fine(tree: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == "cudalint: note: nothing to lint: every path given is excluded\n"
     assert start(tree, *NEVER, "--exclude", "*.cu", "bad.cu").returncode == 1
+    nameless = start(tree, "check", "--exclude", "*.cu", "--force-exclude", "--select", "CU4")
+    assert (nameless.returncode, nameless.stderr) == (0, done.stderr)
+
+
+def test_paths_are_shown_from_where_one_stands(tree: Path) -> None:
+    write_files(tree, {"cudalint.toml": "", "sub/deep/b.cu": BAD, "sub/deep/gone/x.txt": ""})
+    for options in (("--output-format", "concise"), ()):
+        here = start(tree / "sub", *NEVER, *options, "deep", "../bad.cu").stdout
+        places = [line.split()[0] for line in here.splitlines() if " CU108 " in line]
+        assert places == ["../bad.cu:2:28:", "deep/b.cu:2:28:"]
+    log = json.loads(start(tree / "sub", *NEVER, "--output-format", "sarif", "deep").stdout)
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "sub/deep/b.cu"
 
 
 def test_several_selectors_in_one_word_and_in_several(tree: Path) -> None:

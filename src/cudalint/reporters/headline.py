@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from cudalint.finding import Finding, Level
 from cudalint.lines import LineIndex
 from cudalint.reporters.colour import Paint
@@ -16,6 +18,8 @@ class Headlines:
 
     def __init__(self, run: Run, paint: Paint) -> None:
         self._sources = run.sources
+        self._root = run.root
+        self._cwd = run.cwd or run.root
         self._names = {entry.rule.code: entry.rule.name for entry in run.rules}
         self._paint = paint
         self._indexes: dict[str, LineIndex] = {}
@@ -32,8 +36,10 @@ class Headlines:
         return path in self._sources and bool(self._sources[path].data)
 
     def place(self, path: str, offset: int) -> str:
-        """`path:line:column`, the column in characters."""
+        """`path:line:column`, the path as one types it where one is, the column in characters."""
         position = self.index(path).position(offset)
+        if self._cwd != self._root:
+            path = os.path.relpath(f"{self._root}/{path}", self._cwd)
         return f"{visible(path)}:{position.line}:{position.column}"
 
     def headline(self, finding: Finding) -> str:
