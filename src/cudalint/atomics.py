@@ -201,6 +201,8 @@ class Atomics:
 
 
 def _named(call: Call) -> bool:
+    if not call.name.startswith(("atomic", "fetch_")):
+        return False
     if _FETCH.fullmatch(call.name):
         return bool(call.receiver)
     return not call.receiver and bool(_ATOMIC.fullmatch(call.name) or _CAS.fullmatch(call.name))
