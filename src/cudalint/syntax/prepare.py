@@ -105,7 +105,8 @@ def prepare(data: bytes) -> Prepared:
 
 def _names_joined(data: bytes, lexed: Lexed) -> bytes:
     """`data` with names whole that a line splice cuts; the splice follows the name as spaces."""
-    if not _CUT_NAME.search(data):
+    spliced = b"\\\n" in data or b"\\\r\n" in data
+    if not spliced or not _CUT_NAME.search(data):
         return data
     kept = sorted([*lexed.literals, *lexed.comments, *((d.start, d.end) for d in lexed.directives)])
 
