@@ -21,6 +21,7 @@ from cudalint.syntax.macros import Definition, read_definitions
 _BOM = b"\xef\xbb\xbf"
 _SHOUTED_CALL = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}[ \t]*\(")
 _VOID = re.compile(rb"\bvoid\b")
+_SPLICE_BEFORE_NAME = re.compile(rb"\\\r?\n\w")
 _CUT_NAME = re.compile(rb"\w+(?:\\\r?\n\w+)+")
 _CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
 _CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
