@@ -34,8 +34,12 @@ def with_meanings(models: Mapping[str, FileModel], includes: Includes) -> Mappin
     meant = dict(models)
     for path, model in models.items():
         seen = [p for p in (path, *includes.closure(path)) if p in own] if model.calls else []
-        if seen:
-            meant[path] = _renamed(model, _meanings([own[p] for p in seen]))
+        meanings = _meanings([own[p] for p in seen])
+        if any(call.name in meanings for call in model.calls):
+            files = (path, *includes.closure(path))
+            borne = {function.name for p in files for function in models[p].functions}
+            kept = {name: body for name, body in meanings.items() if name not in borne}
+            meant[path] = _renamed(model, kept)
     return meant
 
 
@@ -51,11 +55,10 @@ def _definitions(model: FileModel) -> dict[str, set[str]]:
     from cudalint.coldregions import debug_regions
 
     debugging = list(debug_regions(model)) if model.regions else []
-    borne = {function.name for function in model.functions}
     table: dict[str, set[str]] = {}
     for macro in found:
         hidden = any(span.start <= macro.span.start < span.end for span in debugging)
-        if not hidden and macro.name not in borne and macro.body != macro.name:
+        if not hidden and macro.body != macro.name:
             table.setdefault(macro.name, set()).add(macro.body)
     return table
 
@@ -85,8 +88,6 @@ def _followed(body: str, chosen: Mapping[str, str]) -> str:
 
 
 def _renamed(model: FileModel, meanings: Mapping[str, str]) -> FileModel:
-    if not any(call.name in meanings for call in model.calls):
-        return model
     calls = tuple(
         _meaning(call, meanings[call.name]) if call.name in meanings else call
         for call in model.calls
