@@ -18,6 +18,11 @@ from cudalint.semantics.precision import precision_of, says, stored_format
 from cudalint.syntax.model import Comment, FileModel, Function, Parameter
 
 _STORAGE = ("uint8_t", "uint16_t", "unsigned", "uchar", "ushort")
+_CONST = re.compile(r"\b(?:const|volatile)\b|[*&]+\s*$")
+_DENIED = re.compile(
+    r"(?i)(?:\b(?:not|no|non|nor|never|neither|without|unlike|except|instead of|rather than)\b"
+    r"|n't\b)[^.,;:()\n]*"
+)
 _HEAD = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 
 
@@ -129,6 +134,30 @@ SCALE(to_elem, elem)
 """,
         ),
         Example(
+            code="""\
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+template <class T> using vec = T;
+typedef __nv_fp8_e4m3 qtype;
+__global__ void k(const vec<qtype>* p, vec<__half>* q) {}
+                  ~~~~~~~~~~~~~~~~~~~
+""",
+            message="'p' of the kernel 'k' is 'const __nv_fp8_e4m3*' behind the name 'vec<qtype>', "
+            "which does not say 'e4m3'.",
+        ),
+        Example(
+            code="""\
+__global__ void k(const uint8_t* w /* fp8 e4m3 */, const uint8_t* mask, float* o) {}
+                  ~~~~~~~~~~~~~~~~
+__global__ void l(const uint8_t* mask, /* e5m2, not e4m3 */ const uint8_t* w, float* o) {}
+                                                            ~~~~~~~~~~~~~~~~
+__global__ void m(const uint8_t* mask,  // never fp8
+                  const uint8_t* w,     /* e5m2 */  // [rows]
+                  ~~~~~~~~~~~~~~~~
+                  float* o) {}
+""",
+        ),
+        Example(
             path="k.cu",
             code="""\
 #include "types.cuh"
@@ -187,6 +216,15 @@ extern "C" __global__ void __launch_bounds__(32)
         Example(
             code=_HEAD
             + """\
+extern "C" __global__ void __launch_bounds__(32)
+    k(const uint8_t* a /* not fp8 */, const uint8_t* b /* u8 rather than e4m3 */, float* o) {
+  *o = a[b[0]];
+}
+""",
+        ),
+        Example(
+            code=_HEAD
+            + """\
 using index = int;
 using real = float;
 typedef unsigned long long slot_t;
@@ -211,7 +249,8 @@ ENTRY(half)
 
         def judge(slot: Slot) -> _Hidden | None:
             found = context.types.parameters(slot.kernel)[slot.number]
-            return _behind_alias(found) or _in_storage(found, slot, file, context)
+            written = slot.parameter.type
+            return _behind_alias(found, written) or _in_storage(found, slot, file, context)
 
         for place in places(slots(file), judge, stands_in_body(file)):
             slot, hidden = place.record, place.verdict
@@ -234,11 +273,17 @@ class _Hidden(msgspec.Struct, frozen=True):
     related: tuple[Related, ...] = ()
 
 
-def _behind_alias(found: ParameterType) -> _Hidden | None:
-    precision = precision_of(found.canonical) if found.through else None
-    if precision is None or says(found.through[0].name, precision):
+def _behind_alias(found: ParameterType, written: str) -> _Hidden | None:
+    precision = precision_of(found.canonical)
+    if precision is None:
         return None
+    if not found.through:  # libclang, which looks through alias templates, does not name them
+        name = _CONST.sub("", written).strip()
+        said = says(name, precision)
+        return None if said else _Hidden("alias", (found.canonical, name, precision.name))
     outermost = found.through[0]
+    if says(outermost.name, precision):
+        return None
     arguments = (found.canonical, outermost.name, precision.name)
     return _Hidden("alias", arguments, (Related(outermost.span, "named here"),))
 
@@ -273,12 +318,22 @@ def _words_on(file: FileModel, kernel: Function, number: int, context: Context) 
     ]
     name = re.escape(parameters[number].name)
     above = re.findall(rf"(?m)^[\s/*\-]*(?:@param\s+)?`?{name}`?\s*[:=\-–,].*$", kernel.comment)
-    return " ".join((*beside, *(above if name else ())))
+    said = " ".join((*beside, *(above if name else ())))
+    return _DENIED.sub(" ", said)
 
 
 def _speaks_of(comment: Comment, parameter: Parameter, data: bytes) -> bool:
-    """Whether a comment near a parameter is on it: inside, just before, or behind on its line."""
+    """Whether a comment near a parameter is on it: inside, just before, or behind on its line.
+
+    Behind its comma a comment is on it only where the next parameter starts another line.
+    """
     span = parameter.span
     if comment.span.end <= span.start:
-        return b"\n" not in data[comment.span.end : span.start]
-    return b"\n" not in data[span.end : comment.span.start]
+        between = data[comment.span.end : span.start]
+        return b"\n" not in between and b"," not in between
+    between = data[span.end : comment.span.start]
+    if b"\n" in between:
+        return False
+    line_end = data.find(b"\n", comment.span.end)
+    rest = data[comment.span.end : line_end if line_end >= 0 else len(data)]
+    return b"," not in between or not rest.strip() or rest.lstrip().startswith((b"/*", b"//"))
