@@ -119,6 +119,15 @@ COPY(copy_any, void)
 """,
         ),
         Example(
+            code="""\
+#define UNUSED
+#define IN const
+__global__ void k(void* p UNUSED, int n, UNUSED IN void* q) {}
+                  ~~~~~~~~~~~~~~         ~~~~~~~~~~~~~~~~~
+""",
+            message="'p' of the kernel 'k' is an untyped pointer, 'void*';",
+        ),
+        Example(
             path="k.cu",
             code="""\
 #include "types.cuh"
