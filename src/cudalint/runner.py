@@ -39,7 +39,7 @@ from cudalint.syntax.model import FileModel
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
     from cudalint.rule import Rule
-    from cudalint.tree.model import KernelTree
+    from cudalint.tree.model import KernelTree, OtherHardware
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -128,16 +128,29 @@ class _Stages:
 
     def _read(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
         """The files asked for, the trees they lie in, and the rest of those trees."""
-        from cudalint.tree.read import read_trees, tree_files
+        from cudalint.tree.read import find_trees, tree_files
 
         root, cwd = str(self._root), str(self._request.cwd)
         force = self._request.force_exclude
         found = discover(self._request.paths, root, cwd, self._settings, force_exclude=force)
         self._notifications += found.notifications
         folders = sorted({posixpath.dirname(path) for path in found.sources})
-        trees = read_trees(self._root, folders)
-        context = read_context(tree_files(trees), root, self._settings, found.sources)
-        return dict(sorted((found.sources | context).items())), trees
+        trees = find_trees(self._root, folders)
+        asked = self._without_other_hardware(found.sources, trees.others)
+        context = read_context(tree_files(trees.cuda), root, self._settings, asked)
+        return dict(sorted((asked | context).items())), trees.cuda
+
+    def _without_other_hardware(
+        self, sources: dict[str, SourceFile], others: Sequence[OtherHardware]
+    ) -> dict[str, SourceFile]:
+        """The files that are CUDA's: what a HARDWARE.toml says is for others, nvcc never sees."""
+        for folder in others:
+            below = f"{folder.path}/" if folder.path else ""
+            left = {path: file for path, file in sources.items() if not path.startswith(below)}
+            if folder.declared and len(left) < len(sources):
+                self._skips.append(Skip(folder.path or ".", folder.why))
+                sources = left
+        return sources
 
     def _models(self, sources: dict[str, SourceFile]) -> dict[str, FileModel]:
         from cudalint.cache import ModelCache

@@ -78,6 +78,8 @@ class InvalidManifest(TreeRule):
         "flag-value-not-allowed": "The nvcc flag '{0}' has a value that is not allowed there.",
         "include-not-in-tree": "The folder of '{0}' is no plain folder inside the kernel tree.",
         "flag-overridden": "'{0}' has no effect: '{1}' has an unguarded '{2}'.",
+        "arch-unknown": "'{0}' is no arch of nvcc's, so none is known; write one like 'sm_90'.",
+        "inherits-absent": "'{0}' is no folder beside this one, so nothing is inherited.",
         "use-outside": "'{0}' leaves the kernel tree; 'use' takes files below its root.",
         "use-link": "'{0}' leads through a symbolic link; 'use' takes regular files.",
         "use-absent": "'{0}' is not there; 'use' is relative to the hardware folder.",
@@ -189,6 +191,12 @@ extra_nvcc_flags = [true]
 """,
             files=_FILES,
             message="'arch' must be 'a string', but this is 'an integer'.",
+        ),
+        Example(
+            path="gb10/HARDWARE.toml",
+            code='[hardware]\narch = "sm90"\n       ~~~~~~\ninherits = "hopper"\n           ~~~~~~~~\n',
+            files=_FILES,
+            message="'sm90' is no arch of nvcc's, so none is known; write one like 'sm_90'.",
         ),
         Example(
             path="gb10/qwen/MODEL.toml",

@@ -12,7 +12,7 @@ import re
 from cudalint.tree.folders import Folders
 from cudalint.tree.landmarks import HARDWARE, MODEL
 from cudalint.tree.manifest import read_flags, syntax_fault, wrong_type
-from cudalint.tree.model import Hardware, ManifestFault, Value
+from cudalint.tree.model import Hardware, ManifestFault, OtherHardware, Value
 from cudalint.tree.toml import Item, SyntaxFault, read_toml
 
 _OTHER_VENDORS = frozenset(
@@ -21,27 +21,34 @@ _OTHER_VENDORS = frozenset(
 _ARCH = re.compile(r"(?:sm|compute)_(\d{2,3}[af]?)")
 
 
-def read_hardware(path: str, tree_root: str, folders: Folders) -> Hardware | None:
-    """The hardware folder at `path`; None when it is not for CUDA."""
+def read_hardware(path: str, tree_root: str, folders: Folders) -> Hardware | OtherHardware:
+    """The hardware folder at `path`."""
     name = posixpath.basename(path) or folders.root.name
+    declared = HARDWARE in folders.list(path).files
     if _OTHER_VENDORS & set(re.split(r"[-_.]", name.lower())):
-        return None
+        return OtherHardware(path, f"its name, '{name}'", declared)
     document, faults = _document(posixpath.join(path, HARDWARE), folders)
     section, build = _table(document, "hardware", faults), _table(document, "build", faults)
     vendor = _text(section, "vendor", faults)
     arch = _text(section, "arch", faults)
-    if _other_vendor(vendor, arch):
-        return None
+    other = _other_vendor(vendor, arch)
+    if other is not None:
+        return OtherHardware(path, other, declared)
     flags: tuple[Value, ...] = ()
     includes: tuple[str, ...] = ()
     if build is not None and "extra_nvcc_flags" in build:
         flags, includes = read_flags(build["extra_nvcc_flags"], tree_root, folders, faults)
     known = _ARCH.fullmatch(arch or "")
+    if arch is not None and not known:
+        faults.append(_fault("arch-unknown", "arch", section, arch))
+    inherits = _text(section, "inherits", faults)
+    if inherits is not None and path and inherits not in folders.list(tree_root).folders:
+        faults.append(_fault("inherits-absent", "inherits", section, inherits))
     return Hardware(
         path=path,
         name=name,
         arch=f"sm_{known[1]}" if known else None,
-        inherits=_text(section, "inherits", faults),
+        inherits=inherits,
         flags=flags,
         includes=includes,
         faults=tuple(sorted(faults)),
@@ -57,10 +64,17 @@ def read_kernel_source(
     return source, tuple(sorted(faults))
 
 
-def _other_vendor(vendor: str | None, arch: str | None) -> bool:
+def _other_vendor(vendor: str | None, arch: str | None) -> str | None:
+    """What says that the hardware is not NVIDIA's."""
     if vendor is not None and vendor.lower() not in ("nvidia", "cuda"):
-        return True
-    return arch is not None and arch.lower().startswith(("gfx", "apple", "metal", "xe"))
+        return f"vendor '{vendor}'"
+    if arch is not None and arch.lower().startswith(("gfx", "apple", "metal", "xe")):
+        return f"arch '{arch}'"
+    return None
+
+
+def _fault(kind: str, key: str, section: dict[str, Item] | None, text: str) -> ManifestFault:
+    return ManifestFault((section or {})[key].span, kind, (text,))
 
 
 def _document(path: str, folders: Folders) -> tuple[Item | None, list[ManifestFault]]:

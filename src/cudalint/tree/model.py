@@ -89,6 +89,18 @@ class Hardware(msgspec.Struct, frozen=True):
     faults: tuple[ManifestFault, ...] = ()
 
 
+class OtherHardware(msgspec.Struct, frozen=True):
+    """A `<hw>/` folder that is not for CUDA.
+
+    `why` is what tells: its vendor, arch or name. `declared` is false for a
+    folder with no HARDWARE.toml, of which the name alone says it.
+    """
+
+    path: str
+    why: str
+    declared: bool
+
+
 class Target(msgspec.Struct, frozen=True):
     """What one engine build compiles: layers, the most specific first.
 

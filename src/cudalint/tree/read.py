@@ -11,16 +11,30 @@ import posixpath
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
+
 from cudalint.tree.folders import Folders, join
 from cudalint.tree.landmarks import is_hardware
-from cudalint.tree.model import KernelTree
+from cudalint.tree.model import Hardware, KernelTree, OtherHardware
 
 _DEPTH = 3
 """A leaf lies this many folders below the tree's root, `<hw>/<model>/<quant>`."""
 
 
+class Trees(msgspec.Struct, frozen=True):
+    """The trees in order of their roots, and the hardware folders in them that are not for CUDA."""
+
+    cuda: tuple[KernelTree, ...] = ()
+    others: tuple[OtherHardware, ...] = ()
+
+
 def read_trees(root: Path, folders: Iterable[str]) -> tuple[KernelTree, ...]:
-    """The trees that the given folders are a part of, in order of their roots.
+    """The CUDA trees that the given folders are a part of, as in `find_trees`."""
+    return find_trees(root, folders).cuda
+
+
+def find_trees(root: Path, folders: Iterable[str]) -> Trees:
+    """The trees that the given folders are a part of.
 
     `root` is the project root, `folders` are relative to it ("" or "." is the
     root itself): the folders that hold the files of the run, sources and
@@ -31,19 +45,21 @@ def read_trees(root: Path, folders: Iterable[str]) -> tuple[KernelTree, ...]:
     candidates = sorted({c for folder in folders for c in _candidates(folder)})
     found = {path for path in candidates if is_hardware(path, reader)}
     if not found:
-        return ()
+        return Trees()
     from cudalint.tree.hardware import read_hardware
     from cudalint.tree.targets import resolve_tree
 
     trees: list[KernelTree] = []
+    others: list[OtherHardware] = []
     for tree_root in sorted({posixpath.dirname(path) for path in found}):
         # A project root that is itself a <hw>/ has its tree's root outside: no siblings.
         paths = [""] if tree_root == "" and "" in found else _siblings(tree_root, reader)
         read = [read_hardware(path, tree_root, reader) for path in paths]
-        hardware = tuple(hw for hw in read if hw is not None)
+        others += (hw for hw in read if isinstance(hw, OtherHardware))
+        hardware = tuple(hw for hw in read if isinstance(hw, Hardware))
         if hardware:
             trees.append(resolve_tree(tree_root, hardware, reader))
-    return tuple(trees)
+    return Trees(tuple(trees), tuple(others))
 
 
 def tree_files(trees: Iterable[KernelTree]) -> tuple[str, ...]:

@@ -105,6 +105,29 @@ def test_the_tree_of_a_named_file_is_context(tmp_path: Path) -> None:
     assert shown(other) == []
 
 
+def test_what_is_for_other_hardware_is_not_linted(tmp_path: Path) -> None:
+    _tree(tmp_path)
+    bad = "__global__ void k(void* p) {}\n"
+    others = {
+        "kernels/strix-hip/HARDWARE.toml": '[hardware]\nvendor = "amd"\narch = "gfx1151"\n',
+        "kernels/strix-hip/common/k.cu": bad,
+        "kernels/mac/HARDWARE.toml": '[hardware]\nvendor = "apple"\n',
+        "kernels/mac/common/k.cu": bad,
+        "kernels/mac-pro/k.cu": bad,
+        "cpu/common/k.cu": bad,
+    }
+    write_files(tmp_path, others)
+    finished = lint(tmp_path, select=("CU106",))
+    assert {f.span.path for f in finished.findings} == {"cpu/common/k.cu", "kernels/mac-pro/k.cu"}
+    assert [str(skip) for skip in finished.skips] == [
+        "kernels/mac skipped (vendor 'apple')",
+        "kernels/strix-hip skipped (its name, 'strix-hip')",
+    ]
+    named = lint(tmp_path, "kernels/strix-hip/common/k.cu", select=("CU106",))
+    assert named.findings == ()
+    assert len(named.skips) == 1
+
+
 def test_a_suppression_takes_a_finding_out_and_keeps_its_reason(tmp_path: Path) -> None:
     text = NO_BOUNDS.replace("k(", "k(  // NOLINT(CU108): launched with any block\n")
     settings = '[rules.CU108]\nlevel = "error"\n'

@@ -156,6 +156,26 @@ def test_an_arch_is_inherited_and_must_look_like_one(tmp_path: Path) -> None:
     )
     archs = {hw.name: hw.arch for t in tree.targets for hw in [t.hardware]}
     assert archs == {"gb10": "sm_121f", "spark": "sm_121f", "odd": None}
+    faults = {hw.name: [(f.kind, f.arguments) for f in hw.faults] for hw in tree.hardware}
+    assert faults == {"gb10": [], "spark": [], "odd": [("arch-unknown", ("-o /tmp/x",))]}
+
+
+@pytest.mark.parametrize("arch", ["sm90", "SM_90", "sm_9x", "sm_90 --run", "", "compute_", "90"])
+def test_an_arch_that_is_none_is_a_fault_at_its_value(tmp_path: Path, arch: str) -> None:
+    text = f'[hardware]\narch = "{arch}"\n'
+    tree = only(tmp_path, {"gb10/HARDWARE.toml": text, "gb10/common/a.cu": ""})
+    (fault,) = tree.hardware[0].faults
+    assert (fault.kind, fault.arguments) == ("arch-unknown", (arch,))
+    assert text[fault.span.start : fault.span.end] == f'"{arch}"'
+    assert tree.hardware[0].arch is None
+
+
+def test_inheriting_from_what_is_not_there_is_a_fault(tmp_path: Path) -> None:
+    text = '[hardware]\narch = "sm_90a"\ninherits = "nope"\n'
+    tree = only(tmp_path, {"gb10/HARDWARE.toml": text, "gb10/common/a.cu": ""})
+    (fault,) = tree.hardware[0].faults
+    assert (fault.kind, fault.arguments) == ("inherits-absent", ("nope",))
+    assert text[fault.span.start : fault.span.end] == '"nope"'
 
 
 def test_use_brings_files_of_the_tree(tmp_path: Path) -> None:
