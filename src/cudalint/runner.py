@@ -6,7 +6,7 @@ The order of the stages and what each hands to the next; the work is theirs.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -118,6 +118,7 @@ class _Stages:
         judging.files(context.models, unreadable)
         judging.project()
         judging.trees()
+        self._skips += self._without_arch(models, context)
         compiled = self._compile(sources, trees)
         judging.compiled(compiled or ())
         self._notifications += judging.notifications
@@ -175,6 +176,20 @@ class _Stages:
     ) -> Context:
         project = Project(models, trees, self._settings, sources)
         return Context(self._settings, sources, project, trees)
+
+    def _without_arch(self, models: dict[str, FileModel], context: Context) -> Iterator[Skip]:
+        """Say once that what depends on the arch was left out, where there was anything."""
+        if all(rule.code != "CU109" for rule in self._selection.rules):
+            return
+        wanting = (
+            path
+            for path, model in models.items()
+            if context.sources[path].requested
+            for kernel in model.kernels
+            if kernel.bounds is not None and len(kernel.bounds.arguments) > 1
+        )
+        if any(not context.archs(path) for path in dict.fromkeys(wanting)):
+            yield Skip("CU109 for blocks per SM", "no arch known where 'targets' gives none")
 
     def _compile(
         self, sources: dict[str, SourceFile], trees: tuple[KernelTree, ...]

@@ -194,7 +194,8 @@ extra_nvcc_flags = [true]
         ),
         Example(
             path="gb10/HARDWARE.toml",
-            code='[hardware]\narch = "sm90"\n       ~~~~~~\ninherits = "hopper"\n           ~~~~~~~~\n',
+            code='[hardware]\narch = "sm90"\n       ~~~~~~\n'
+            'inherits = "hopper"\n           ~~~~~~~~\n',
             files=_FILES,
             message="'sm90' is no arch of nvcc's, so none is known; write one like 'sm_90'.",
         ),

@@ -105,6 +105,19 @@ def test_the_tree_of_a_named_file_is_context(tmp_path: Path) -> None:
     assert shown(other) == []
 
 
+def test_what_needs_an_arch_is_told_once_to_be_skipped(tmp_path: Path) -> None:
+    _tree(tmp_path)
+    kernel = 'extern "C" __global__ void __launch_bounds__({}) k(float* x) {{ *x = 1; }}\n'
+    write_files(tmp_path, {f"{n}.cu": kernel.format("64, 2") for n in "ab"})
+    write_files(tmp_path, {"c.cu": kernel.format("64"), "0.cu": ""})
+    skipped = "CU109 for blocks per SM skipped (no arch known where 'targets' gives none)"
+    assert [str(skip) for skip in lint(tmp_path, select=("CU109",)).skips] == [skipped]
+    assert lint(tmp_path, "c.cu", select=("CU109",)).skips == ()
+    assert lint(tmp_path, select=("CU101",)).skips == ()
+    write_files(tmp_path, {"cudalint.toml": 'targets = ["sm_121"]\n'})
+    assert lint(tmp_path, select=("CU109",)).skips == ()
+
+
 def test_what_is_for_other_hardware_is_not_linted(tmp_path: Path) -> None:
     _tree(tmp_path)
     bad = "__global__ void k(void* p) {}\n"
