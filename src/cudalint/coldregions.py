@@ -200,7 +200,8 @@ def _tested(branch: Branch) -> frozenset[str]:
     if absent:
         return frozenset(_WORD.findall(next(group for group in absent.groups() if group)))
     small = _SMALL.match(condition)
-    if small and "&&" not in condition and "->" not in small[1][-2:]:
+    counted = small and (small[1].isdigit() or small[2].isdigit())
+    if small and not counted and "&&" not in condition and "->" not in small[1][-2:]:
         return frozenset(_WORD.findall(condition))
     return frozenset()
 

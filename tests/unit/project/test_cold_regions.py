@@ -127,6 +127,7 @@ def test_lazy(body: str) -> None:
         "if (!p) { cudaMalloc(&p, n); } here();",
         "while (!p) { cudaMalloc(&p, n); here(); }",
         "if (n == 0) { invokeInitialize(p, n); here(); }",
+        "if (n > 1) { auto q = malloc(n); here(); }",
     ],
 )
 def test_not_lazy(body: str) -> None:
