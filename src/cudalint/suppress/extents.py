@@ -1,4 +1,4 @@
-"""The statement, declaration head or macro that a finding stands in.
+"""The statement, declaration head, loop head or macro that a finding stands in.
 
 A suppression works on any of its lines, whether or not the rule named them as
 `Finding.extents`.
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 class Extents:
     """The extents of one file; none for a file without a model."""
 
-    def __init__(self, model: FileModel | None) -> None:
+    def __init__(self, model: FileModel | None, data: bytes) -> None:
+        self._data = data
         self._at: dict[int, Span] = {}
         self._macros: tuple[Span, ...] = ()
+        self._heads: tuple[Span, ...] = ()
         if model is None:
             return
         self._macros = tuple(macro.span for macro in model.macros)
+        self._heads = tuple(b.head for b in model.branches if b.keyword not in ("else", "do"))
         records: tuple[Call | Launch | SharedDeclaration, ...]
         for records in (model.calls, model.launches, model.shared):
             for record in records:
@@ -41,6 +44,10 @@ class Extents:
         statement = self._at.get(span.start)
         if statement is not None:
             yield statement
+        for head in self._heads:
+            if head.covers(span.start):
+                written = self._data[head.start : head.end].rstrip()
+                yield Span(head.path, head.start, head.start + len(written))
         at = bisect_right(self._macros, span.start, key=lambda macro: macro.start) - 1
         if at >= 0 and self._macros[at].covers(span.start):
             yield self._macros[at]

@@ -43,7 +43,7 @@ class FileSuppressor:
         self.directives = tuple(directives(source.path, source.data, living, names))
         if self.directives:
             self._lines = LineIndex(source.data)
-            self._extents = Extents(model)
+            self._extents = Extents(model, source.data)
             self._reaches = measure(self.directives, source.data, comments)
             self._on_line: dict[int, list[Reach]] = {}
             for reach in self._reaches.reaches:

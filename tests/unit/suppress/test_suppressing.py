@@ -13,6 +13,7 @@ from cudalint.rules.cu003_unexplained_suppression import UnexplainedSuppression
 from cudalint.source import SourceFile
 from cudalint.suppress.judgement import Judgement, judge
 from cudalint.syntax.model import Call, Comment, FileModel, Macro
+from cudalint.syntax.read import read_model
 
 CATALOGUE = {
     "CU002": "unused-suppression",
@@ -219,6 +220,24 @@ def test_any_line_of_the_statement(line: int, silenced: bool) -> None:
     )
     assert [s.finding for s in result.suppressed] == [found] * silenced
     assert list(result.kept) == [found] * (not silenced)
+
+
+@pytest.mark.parametrize(("line", "silenced"), [(1, True), (2, True), (3, True), (4, False)])
+def test_any_line_of_a_loop_head(line: int, silenced: bool) -> None:
+    lines = ["for (start();", "     record();", "     next())", "  body();", "int x;"]
+    lines[line - 1] += "  // NOLINT(CU302): why"
+    data = "\n".join(("void f() {", *lines, "}")).encode()
+    at = data.index(b"record")
+    found = finding("CU302", "a.cu", at, at + 6)
+    result = judge(
+        {"a.cu": SourceFile("a.cu", data)},
+        {"a.cu": read_model("a.cu", data)},
+        [found],
+        [],
+        lambda code, path: True,
+        CATALOGUE,
+    )
+    assert [s.finding for s in result.suppressed] == [found] * silenced
 
 
 def test_extents_in_another_file() -> None:
