@@ -11,7 +11,7 @@ from cudalint.context import Context
 from cudalint.finding import Edit, Finding, Fix, Level, Span
 from cudalint.patterns import Patterns
 from cudalint.rule import Example, FileRule, FixSafety
-from cudalint.syntax.model import FileModel, Include
+from cudalint.syntax.model import FileModel, Include, Macro
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = """\
@@ -22,6 +22,8 @@ _STDIO = (
     r"\w*printf|\w*scanf|f?puts|f?putc|putchar|f?gets|f?getc|getchar|FILE|stdin|stdout|stderr"
     r"|EOF|perror|f(?:open|close|read|write|flush|seek|tell|eof|error)|remove|rename|tmpfile"
 )
+_DIRECTIVE = re.compile(rb"(?m)^[ \t]*(\#[ \t]*include\b([^\r\n]*))")
+_COMMENT = re.compile(rb"/\*.*?\*/|//.*")
 _BRINGS = {
     "iostream": r"cout|cerr|clog|cin|endl|\w*stream|std::hex|std::dec|flush",
     "cstdio": _STDIO,
@@ -125,8 +127,33 @@ __global__ void k(float* o) { *o = 1.f; }
             code="#include <vector>\n~~~~~~~~~~~~~~~~~\n#include <cstdio>\n",
             settings='[rules.CU103]\nheaders = ["vector"]\n',
         ),
+        Example(
+            code="""\
+#include "log.h"
+#define STREAMS <sstream>
+#include STREAMS
+~~~~~~~~~~~~~~~~
+#include LOG_HEADER  // for the log
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+#include /* printing */ <cstdio>
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+""",
+            files={"log.h": "#pragma once\n#define LOG_HEADER <iostream>\n"},
+        ),
     )
     VALID = (
+        Example(
+            code=_SPDX
+            + """\
+#define CONFIG <cuda_bf16.h>
+#define UNUSED_HEADER <cstdio>
+#include CONFIG
+#include /* not <cstdio> */ <cstdint>
+/*
+#include /* old */
+"""
+            + _KERNEL,
+        ),
         Example(code=_SPDX + "#include <cuda_bf16.h>\n#include <cstdint>\n" + _KERNEL),
         Example(
             code=_SPDX
@@ -164,7 +191,8 @@ const char* kText = "#include <cstdio>";
     ) -> Iterator[Finding]:
         """Report each banned include."""
         banned = frozenset(options.headers)
-        found = [i for i in file.includes if i.path in banned and _is_system(i, file, context)]
+        every = (*file.includes, *_indirect(file, context))
+        found = [i for i in every if i.path in banned and _is_system(i, file, context)]
         if not found or not _is_kernel_source(file):
             return
         globs = context.settings.launcher_globs
@@ -177,6 +205,35 @@ const char* kText = "#include <cstdio>";
             unused = brings is not None and not re.search(rf"\b(?:{brings})\b".encode(), code)
             fix = _deletion(include, data) if unused else None
             yield self.report("banned", include.span, f"<{include.path}>", fix=fix)
+
+
+def _indirect(file: FileModel, context: Context) -> Iterator[Include]:
+    """The includes whose header stands behind a comment or in a macro."""
+    data = context.sources[file.path].data
+    if data.count(b"include") == len(file.includes):
+        return
+    known = {include.span.start for include in file.includes}
+    no_code = (*(comment.span for comment in file.comments), *file.dead)
+    for directive in _DIRECTIVE.finditer(data):
+        start = directive.start(1)
+        if start in known or any(span.start <= start < span.end for span in no_code):
+            continue
+        named = _COMMENT.sub(b" ", directive[2]).decode("utf-8", "replace").strip()
+        span = Span(file.path, start, directive.end())
+        for text in [named, *(m.body for m in _macros(file, named, context))]:
+            if text[:1] + text[-1:] in ("<>", '""'):
+                yield Include(span, text[1:-1].strip(), text[0] == "<")
+
+
+def _macros(file: FileModel, name: str, context: Context) -> Iterator[Macro]:
+    """The object-like macros of that name in the file and what it includes."""
+    if name.isidentifier():
+        for path in (file.path, *context.project.includes.closure(file.path)):
+            yield from (
+                macro
+                for macro in context.models[path].macros
+                if macro.name == name and macro.parameters is None
+            )
 
 
 def _is_system(include: Include, file: FileModel, context: Context) -> bool:
