@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import FileModel, SharedDeclaration
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_ARRAY = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)+)(?=[;,=])")
+_DIMENSION = re.compile(r"\[([^\[\]]*)\]")
 _SETTLED = re.compile(r"[A-Z_]|k[A-Z]|\w+_t$")
 """Names of macros, template parameters, types and constants, by how they are written."""
 _RECORD = re.compile(r"(?i:s(?:hared)?_?(?:mem|memory|storage)|shared)\w*(?:<[^<>]*>)?\s*[*&]")
@@ -50,7 +52,8 @@ class SharedLayouts:
     def verdict(self, declaration: SharedDeclaration) -> str | None:
         """The kind of an undocumented declaration, None for one that is exempt or documented."""
         if declaration.kind == "static" and not declaration.dimensions:
-            return None
+            arrays = self._arrays(declaration)
+            return "record" if arrays and not self._documented(declaration, arrays) else None
         if declaration.kind == "alias" and not self._is_cut(declaration):
             return None
         if self._documented(declaration) or self._is_scratch(declaration):
@@ -127,18 +130,39 @@ class SharedLayouts:
         place = bisect_right(self._branches, (declaration.statement.start, self._file.size)) - 1
         return place >= 0 and declaration.statement.start < self._branches[place][1]
 
-    def _documented(self, declaration: SharedDeclaration) -> bool:
-        flat = len(declaration.dimensions) == 1 or declaration.kind != "static"
+    def _arrays(self, declaration: SharedDeclaration) -> dict[str, tuple[str, ...]]:
+        """The arrays of a struct or union that is written out in the declaration, scratch aside."""
+        _, opening, members = declaration.type.partition("{")
+        found = {
+            member[1]: tuple(_DIMENSION.findall(member[2]))
+            for member in (_ARRAY.finditer(members) if opening else ())
+        }
+        sizes = {name: dimensions for name, dimensions in found.items() if len(dimensions) == 1}
+        evaluate = self._context.project.constants.evaluate
+        for name, (size,) in sizes.items():
+            value = evaluate(self._file.path, size)
+            if value is not None and value <= WARP:
+                del found[name]
+        return found
+
+    def _documented(
+        self,
+        declaration: SharedDeclaration,
+        arrays: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> bool:
+        """Whether a comment says the layout of the declaration, or of the `arrays` inside it."""
+        arrays = arrays or {declaration.name: declaration.dimensions}
+        flat = declaration.kind != "static" or all(len(d) == 1 for d in arrays.values())
         statement = declaration.statement
         comments = self._comments
         if says_layout(comments.beside(statement), one_dimension=flat):
             return True
         if says_layout(comments.above(statement, self._group), one_dimension=flat):
             return True
-        sizes = set(_WORD.findall(" ".join(declaration.dimensions)))
+        sizes = set(_WORD.findall(" ".join(size for d in arrays.values() for size in d)))
         if self._documented_constant(sizes):
             return True
-        names = {declaration.name, *sizes}
+        names = {declaration.name, *arrays, *sizes}
         return self._head.speak_of(names) or any(
             self._notes_of(text).speak_of(names) for text in self._heads(declaration) if text
         )

@@ -17,9 +17,10 @@ class UndocumentedSharedLayout(FileRule):
     """A shared memory array whose layout no comment says.
 
     What it does
-        Reports each `__shared__` array, each `extern __shared__` pool, and each
-        pointer or reference cut from a pool, that has no comment saying its
-        layout: rows, columns, dimensions (`[row][col]`, `8 x 32`), stride,
+        Reports each `__shared__` array, each array in a struct or union that is
+        written out in a `__shared__` declaration, each `extern __shared__` pool,
+        and each pointer or reference cut from a pool, that has no comment saying
+        its layout: rows, columns, dimensions (`[row][col]`, `8 x 32`), stride,
         order, padding or swizzle. The comment may stand on the same line, in
         the block just above, above the group of shared declarations around it;
         or in the head of the file or of the kernel, or at the constant that
@@ -50,6 +51,8 @@ class UndocumentedSharedLayout(FileRule):
     level = Level.WARNING
     messages = {
         "static": "No comment says the layout of shared array '{0}'; "
+        "say rows, columns, order and padding beside or above it.",
+        "record": "No comment says the layout of the arrays in shared '{0}'; "
         "say rows, columns, order and padding beside or above it.",
         "extern": "No comment says the layout of the shared memory pool '{0}'; "
         "say what lies where beside or above it.",
@@ -134,8 +137,38 @@ __global__ void scale(float* o) {
 """,
             message="No comment says the layout of shared array 'buffer';",
         ),
+        Example(
+            code="""\
+extern "C" __global__ void scale(float* o) {
+  __shared__ struct { float x[4][4]; int n; } s;
+                                              ~
+  __shared__ union {
+    float whole[256];  // what a step needs
+    int parts[2][32];
+  } u;
+    ~
+  o[0] = s.x[0][0] + u.whole[0];
+}
+""",
+            message="No comment says the layout of the arrays in shared 's';",
+        ),
     )
     VALID = (
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
+  __shared__ struct {
+    float tile[16][17];  // [row][col], one pad column
+    int done;
+  } s;
+  __shared__ union { float sums[32]; int counts[8]; } scratch;
+  __shared__ struct { float x, y; } pair;
+  s.tile[threadIdx.y][threadIdx.x] = scratch.sums[0] = pair.x = 0.f;
+  o[0] = s.tile[0][0] + scratch.sums[0] + pair.x;
+}
+""",
+        ),
         Example(
             code=_SPDX
             + """\
