@@ -42,7 +42,7 @@ class Notifications:
     def __init__(self, run: Run) -> None:
         skips = [Notification(SKIPPED, Level.NOTE, f"{skip}.") for skip in run.skips]
         self._run = run
-        self._all = [*run.notifications, *skips]
+        self._all = [*run.notifications, *_unread(run), *skips]
         self._indexes: dict[str, int] = {}
         for notification in self._all:
             self._indexes.setdefault(notification.id, len(self._indexes))
@@ -76,6 +76,20 @@ class Notifications:
             )
             for note in notes
         ]
+
+
+def _unread(run: Run) -> list[Notification]:
+    """The files that were asked for and could not be read: to people, CU004 says it."""
+    return [
+        Notification(
+            "unreadable-file",
+            Level.ERROR,
+            f"'{path}' was not analysed: {source.problem}.",
+            Span(path, 0, 0),
+        )
+        for path, source in run.sources.items()
+        if source.problem is not None and source.requested
+    ]
 
 
 def _descriptor(id_: str) -> Any:

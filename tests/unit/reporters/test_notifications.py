@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 from sample_runs import run_of
 
 import cudalint
@@ -13,6 +14,7 @@ from cudalint.finding import Level
 from cudalint.reporters.sarif import sarif
 from cudalint.run import Notification, Skip
 from cudalint.sarif.notification import MEANINGS
+from cudalint.source import SourceFile
 
 PACKAGE = Path(cudalint.__file__).parent
 PAGE = Path(__file__).parents[3] / "docs" / "notifications.md"
@@ -47,3 +49,18 @@ def test_settings_and_steps_are_told_apart() -> None:
     assert execution == ["Disk full.", "CU5 skipped (no nvcc)."]
     assert invocation["executionSuccessful"] is False
     assert invocation["exitCode"] == 2
+
+
+def test_files_that_were_not_read_make_the_run_a_failure() -> None:
+    bad, good = SourceFile("a/b.cu", b"", "UTF-16, not UTF-8"), SourceFile("c.cu", b"int x;\n")
+    context = SourceFile("d.cu", b"", "Permission denied", requested=False)
+    sources = {file.path: file for file in (bad, good, context)}
+    run = msgspec.structs.replace(run_of({}), sources=sources, exit_code=1)
+    (invocation,) = json.loads(sarif(run))["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert invocation["exitCode"] == 1
+    (told,) = invocation["toolExecutionNotifications"]
+    assert told["message"]["text"] == "'a/b.cu' was not analysed: UTF-16, not UTF-8."
+    assert (told["level"], told["descriptor"]["id"]) == ("error", "unreadable-file")
+    (place,) = told["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "a/b.cu"
