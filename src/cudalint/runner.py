@@ -20,7 +20,7 @@ from cudalint.finding import Level
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
 from cudalint.project import Project
-from cudalint.registry import all_rules
+from cudalint.registry import RESERVED, all_rules
 from cudalint.rule import CompileRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
 from cudalint.settings.check import check_selectors, rule_options
@@ -256,7 +256,7 @@ class _Stages:
             distinct(judging.findings, models),
             judging.suppression_rules(),
             ran,
-            {rule.code: rule.name for rule in self._every},
+            RESERVED | {rule.code: rule.name for rule in self._every},
         )
         rules = tuple(
             RuleInForce(

@@ -105,6 +105,29 @@ def test_the_tree_of_a_named_file_is_context(tmp_path: Path) -> None:
     assert shown(other) == []
 
 
+@pytest.mark.parametrize("name", ["CU504", "low-occupancy", "cudalint-CU505"])
+def test_suppressions_of_rules_to_come_are_no_mistake(name: str, tmp_path: Path) -> None:
+    text = f"int a;  // NOLINT({name}): measured\nint b;  // cudalint: ignore[{name}] measured\n"
+    write_files(tmp_path, {"a.cu": text + "int c;  // NOLINT(CU599): none\n"})
+    finished = lint(tmp_path, select=("CU0",))
+    assert [(f.code, f.span.start > len(text)) for f in finished.findings] == [("CU002", True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'select = ["CU504"]\n',
+        'ignore = ["low-occupancy"]\n',
+        '[per-file-ignores]\n"a.cu" = ["CU505"]\n',
+        "[rules.resource-regression]\nlevel = 'note'\n",
+    ],
+)
+def test_settings_for_rules_to_come_say_so(text: str, tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.cu": "int a;\n", "cudalint.toml": text})
+    with pytest.raises(SettingsError, match=r"^cudalint\.toml:\d+:\d+: rule .* not available yet$"):
+        lint(tmp_path)
+
+
 def test_what_needs_an_arch_is_told_once_to_be_skipped(tmp_path: Path) -> None:
     _tree(tmp_path)
     kernel = 'extern "C" __global__ void __launch_bounds__({}) k(float* x) {{ *x = 1; }}\n'
