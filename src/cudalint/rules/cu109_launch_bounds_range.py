@@ -37,7 +37,7 @@ class LaunchBoundsRange(ProjectRule):
     What it does
         Evaluates the arguments of each `__launch_bounds__`, through constants,
         macros and the known instances of a template, and reports more than
-        1,024 threads in a block; and, for the archs that the file is compiled
+        1,024 threads in a block, or none; and, for the archs that the file is compiled
         for, more threads in the least number of blocks than an SM has. Notes
         threads that are no multiple of a warp, and bounds that leave a thread
         fewer than 24 registers. Bounds that can't be evaluated are left alone.
@@ -67,6 +67,8 @@ class LaunchBoundsRange(ProjectRule):
     messages = {
         "threads": "Kernel '{0}' is bounded to '{1}' threads, and a block holds '1024'; "
         "take a smaller block.",
+        "none": "Kernel '{0}' is bounded to '{1}' threads, which nvcc ignores; "
+        "take a block size that is a multiple of 32.",
         "blocks": "Kernel '{0}' wants '{1}' blocks of '{2}' threads on an SM, and one of '{3}' "
         "holds '{4}' threads, so ptxas ignores it; take fewer or smaller blocks.",
         "warps": "Kernel '{0}' is bounded to '{1}' threads, no multiple of '32'; take whole warps.",
@@ -160,8 +162,27 @@ extern "C" __global__ void __launch_bounds__(THREADS) scale(float* o) { *o = 1.f
             },
             message="Kernel 'scale' is bounded to '2048' threads,",
         ),
+        Example(
+            code="""\
+constexpr int kNone = 0;
+extern "C" __global__ void __launch_bounds__(kNone) none(float* o) { *o = 1.f; }
+                                                    ~~~~
+extern "C" __global__ void __launch_bounds__(-1) fewer(float* o) { *o = 1.f; }
+                                                 ~~~~~
+""",
+            message="Kernel 'none' is bounded to '0' threads, which nvcc ignores;",
+        ),
     )
     VALID = (
+        Example(
+            code=_SPDX
+            + """\
+template <int N> __global__ void __launch_bounds__(N, 0) fill(float* o) { *o = N; }
+template __global__ void fill<0>(float*);
+template __global__ void fill<64>(float*);
+""",
+            also=("CU104",),
+        ),
         Example(
             code=_SPDX
             + """\
@@ -259,7 +280,7 @@ KERNEL(fill_b, static_cast<int>(1024))
 
 
 def _worst(verdicts: Iterable[_Verdict]) -> _Verdict | None:
-    order = ("threads", "blocks", "warps", "registers")
+    order = ("threads", "none", "blocks", "warps", "registers")
     return min(verdicts, key=lambda verdict: order.index(verdict.message), default=None)
 
 
@@ -283,6 +304,9 @@ def _judged(
         return
     if threads > THREADS_PER_BLOCK:
         yield _Verdict(path, "threads", (threads,), {"threads": threads})
+        return
+    if threads < 0 or (threads == 0 and not bindings):  # a template's 0 may mean no bounds
+        yield _Verdict(path, "none", (threads,), {"threads": threads})
         return
     if threads % WARP:
         yield _Verdict(path, "warps", (threads,), {"threads": threads})
