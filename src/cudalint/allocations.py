@@ -32,7 +32,11 @@ _CONTAINER = re.compile(
 )
 _NEW = re.compile(r"(?<![\w.#>~])(?P<word>new|delete)\b(?=\s*(?:\[\s*\]\s*)?[A-Za-z_*(:])")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_QUICK = re.compile(rb"\b(?:new|delete)\b")
+# Literals first: the search skips other text at the speed of C.
+_QUICK = (
+    re.compile(rb"new(?<!\wnew)\b"),
+    re.compile(rb"delete(?<!\wdelete)\b"),
+)
 _BEFORE = re.compile(r"(?:\boperator\s*|=\s*)$")
 
 
@@ -46,7 +50,10 @@ def expressions(
     out; so are deleted functions, operators, and macros' bodies.
     """
     functions: _Functions | None = None
-    for quick in _QUICK.finditer(context.sources[model.path].data):
+    data = context.sources[model.path].data
+    for quick in sorted(
+        (m for pattern in _QUICK for m in pattern.finditer(data)), key=lambda m: m.start()
+    ):
         functions = functions or _Functions(model)
         function = functions.around(quick.start())
         if function < 0 or not wanted(function):

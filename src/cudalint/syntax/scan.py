@@ -123,7 +123,9 @@ def constants(path: str, bare: bytes) -> list[Constant]:
         if end < 0:
             continue
         start = match.start(1)
-        for low, high in split_arguments(bare[start:end]):
+        text = bare[start:end]
+        pieces = split_arguments(text) if b"," in text else [(0, len(text.rstrip()))]
+        for low, high in pieces:
             piece = bare[start + low : start + high]
             name, separator, value = piece.partition(b"=")
             if not separator and piece.endswith(b"}"):
