@@ -132,11 +132,14 @@ def _untyped(given: Type) -> bool:
 
 
 def _members(given: Type, depth: int) -> Iterator[str]:
-    """The paths of untyped pointers inside a class."""
+    """The paths of untyped pointers inside a class and its bases."""
     inner, pointers = _inner(given)
     declaration = inner.get_declaration()
     if depth == 0 or pointers or inner.kind.name != "RECORD" or declaration.spelling in _OPAQUE:
         return
+    for child in declaration.get_children():
+        if child.kind.name == "CXX_BASE_SPECIFIER":
+            yield from _members(child.type.get_canonical(), depth - 1)
     for field in inner.get_fields():
         canonical = field.type.get_canonical()
         if _untyped(canonical):

@@ -9,18 +9,30 @@ templates, `decltype`, names that mean different things) it says so, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from cudalint.finding import Span
 from cudalint.semantics.model import PLAIN_WORDS, Name, ParameterType, spelt
-from cudalint.syntax.model import Alias, FileModel, Function, Macro, RecordType
+from cudalint.syntax.brackets import split_arguments
+from cudalint.syntax.model import (
+    Alias,
+    FileModel,
+    Function,
+    Macro,
+    Parameter,
+    RecordType,
+    normal,
+)
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIER = re.compile(r"([A-Za-z_]\w*)\s*::")
 _FUNCTION_POINTER = re.compile(r"\([\w:\s]*[*&]+[\s\w]*\)\s*\(")
 _ARRAY_POINTER = re.compile(r"\(\s*([*&]+)[\s\w]*\)(\s*\[[^\]]*\])+")
+_BASES = re.compile(rb"(?<!:):(?!:)(.*)", re.DOTALL)
+_ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\b|\.\.\.")
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _QUALIFIERS = frozenset(
     (
         *("const", "volatile", "struct", "class", "union", "enum", "typename", "constexpr"),
@@ -36,9 +48,12 @@ class UnclearError(Exception):
 
 
 class Declared:
-    """The names that one file declares outside of `#if 0`: aliases, macros, classes."""
+    """The names that one file declares outside of `#if 0`: aliases, macros, classes.
 
-    def __init__(self, model: FileModel) -> None:
+    A class has its bases among its members, under no name. `data` is the file.
+    """
+
+    def __init__(self, model: FileModel, data: bytes) -> None:
         self.model = model
         self.aliases: dict[str, list[Alias]] = {}
         self.macros: dict[str, list[Macro]] = {}
@@ -48,7 +63,9 @@ class Declared:
         for macro in model.macros:
             self.macros.setdefault(macro.name, []).append(macro)
         for record in model.structs:
-            self.classes.setdefault(record.name, []).append(record)
+            members = (*_bases(record, data), *record.members)
+            whole = msgspec.structs.replace(record, members=members)
+            self.classes.setdefault(record.name, []).append(whole)
 
     def owner(self, alias: Alias) -> str | None:
         """The class that an alias is a member of; None outside of classes."""
@@ -221,7 +238,8 @@ class Names:
                     return None
                 if inner.untyped:
                     paths.append(member.name)
-                paths += [f"{member.name}.{path}" for path in inner.members]
+                before = f"{member.name}." if member.name else ""
+                paths += [f"{before}{path}" for path in inner.members]
             found.append(tuple(paths))
         if len({bool(paths) for paths in found}) > 1:
             return None
@@ -246,6 +264,18 @@ class _Meanings:
 
     def __bool__(self) -> bool:
         return bool(self.aliases or self.macros or self.classes)
+
+
+def _bases(record: RecordType, data: bytes) -> Iterator[Parameter]:
+    """The classes that a class derives from, as members without a name."""
+    opening = data.find(b"{", record.span.start, record.span.end)
+    head = _COMMENT.sub(b" ", data[record.span.start : max(opening, record.span.start)])
+    written = _BASES.search(head)
+    if written is not None:
+        for start, end in split_arguments(written[1]):
+            base = _ACCESS.sub("", normal(written[1][start:end])).strip()
+            if base:
+                yield Parameter(record.span, base, "")
 
 
 def _with_target(text: str, name: str, target: str) -> str:

@@ -85,7 +85,8 @@ class TypeOracle:
 
         declared = self._declared.get(path)
         if declared is None:
-            declared = self._declared[path] = Declared(self._project.models[path])
+            data = self._sources[path].data
+            declared = self._declared[path] = Declared(self._project.models[path], data)
         return declared
 
     def _ask(self, kernel: Function, number: int) -> ParameterType | None:
