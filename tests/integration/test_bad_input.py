@@ -77,6 +77,16 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
     assert finished.exit_code == 1
 
 
+@pytest.mark.parametrize("name", ["KERNEL.toml", "HARDWARE.toml", "MODEL.toml"])
+@pytest.mark.parametrize("data", ["[modules]\n".encode("utf-16"), b"# \xff", b"\0"])
+def test_a_manifest_that_is_no_text_is_one_fault(data: bytes, name: str, tmp_path: Path) -> None:
+    place = {"KERNEL.toml": "gb10/m/q", "HARDWARE.toml": "gb10", "MODEL.toml": "gb10/m"}[name]
+    files = {"gb10/common/a.cu": GOOD, "gb10/m/q/b.cu": GOOD.replace("good", "b")}
+    write_files(tmp_path, {**files, f"{place}/{name}": data})
+    finished = lint(tmp_path, select=("CU0", "CU4"))
+    assert [finding.code for finding in finished.findings] == ["CU004"]
+
+
 def without_privileges() -> list[str]:
     """What to put before a command so that permissions hold for it, for root too."""
     if os.geteuid() != 0:

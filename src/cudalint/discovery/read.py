@@ -32,8 +32,8 @@ def read_source(file: str, path: str, *, limit: int, requested: bool = True) -> 
         return SourceFile(path, b"", problem, requested)
     if isinstance(data, str):
         return SourceFile(path, b"", data, requested)
-    undecodable = _undecodable(data)
-    return SourceFile(path, b"" if undecodable else data, undecodable, requested)
+    no_text = undecodable(data)
+    return SourceFile(path, b"" if no_text else data, no_text, requested)
 
 
 def _read(file: str, limit: int) -> bytes | str:
@@ -54,7 +54,7 @@ def _read(file: str, limit: int) -> bytes | str:
     return data if len(data) <= limit else f"more than max-file-size ({limit} bytes)"
 
 
-def _undecodable(data: bytes) -> str | None:
+def undecodable(data: bytes) -> str | None:
     """Why `data` is no UTF-8 text, None when it is."""
     if data.isascii() and b"\0" not in data:
         return None

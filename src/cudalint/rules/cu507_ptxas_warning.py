@@ -165,17 +165,27 @@ class PtxasWarning(CompileRule):
         locator = Locator(compiled, context)
         found: dict[_Warning, list[Compilation]] = {}
         for compilation in compiled.compilations:
-            for diagnostic in compilation.diagnostics:
-                if diagnostic.severity == "warning" and not diagnostic.text.startswith(
-                    _OTHER_RULES
-                ):
-                    warning = _placed(diagnostic, locator)
-                    found.setdefault(warning, []).append(compilation)
+            for diagnostic in _own(compilation):
+                warning = _placed(diagnostic, locator)
+                found.setdefault(warning, []).append(compilation)
         for warning, compilations in found.items():
             on = where(compilations, compiled)
             message = "warning-elsewhere" if warning.place else "warning"
             arguments = (warning.text, on, warning.place) if warning.place else (warning.text, on)
             yield self.report(message, warning.span, *arguments, extents=warning.extents)
+
+
+def _own(compilation: Compilation) -> Iterator[Diagnostic]:
+    """The warnings that nothing else reports: on a line with an error they are about that."""
+    errors = {
+        (one.path, one.line)
+        for one in compilation.diagnostics
+        if one.severity == "error" and one.path
+    }
+    for one in compilation.diagnostics:
+        is_own = one.severity == "warning" and not one.text.startswith(_OTHER_RULES)
+        if is_own and (one.path, one.line) not in errors:
+            yield one
 
 
 def _placed(diagnostic: Diagnostic, locator: Locator) -> _Warning:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from cudalint.discovery.read import undecodable
+
 MANIFEST_LIMIT = 1_000_000
 """The largest manifest that is read, in bytes."""
 
@@ -43,7 +45,10 @@ class Folders:
         return found
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of the file at `path`; None if it can't be read or is too large."""
+        """The bytes of the file at `path`; None if it can't be read, is too large or no text.
+
+        All of that is CU004's to say.
+        """
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
             descriptor = os.open(self.root / path, flags)
@@ -56,7 +61,7 @@ class Folders:
                 data = file.read(MANIFEST_LIMIT + 1)
             except OSError:
                 return None
-        return data if len(data) <= MANIFEST_LIMIT else None
+        return data if len(data) <= MANIFEST_LIMIT and undecodable(data) is None else None
 
     def kind(self, path: str, within: str) -> str:
         """What `path` is, going down from the folder `within`, which contains it.
