@@ -77,7 +77,7 @@ def where(affected: Iterable[Compilation], compiled: CompiledFile) -> str:
     words = []
     for arch in sorted({one.arch for one in chosen}, key=arch_order):
         mine = [one for one in every if one.arch == arch and one in chosen]
-        name = arch or "nvcc's default arch"
+        name = arch or "the default arch"
         if len(mine) < sum(one.arch == arch for one in every):
             targets = sorted({target for one in mine for target in one.targets})
             name += f" for {', '.join(targets)}" if targets else ""

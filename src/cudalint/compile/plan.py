@@ -27,6 +27,10 @@ def plan(
         for target in tree.targets:
             for source in target.sources.values():
                 targets.setdefault(source, []).append(target)
+    for source, users in targets.items():
+        # No engine is built of a common/ alone, and a leaf may have what its files include.
+        in_leaves = {target.hardware.name for target in users if target.leaf}
+        targets[source] = [t for t in users if t.leaf or t.hardware.name not in in_leaves]
     includes: dict[str, tuple[str, ...]] = {}
     requests: list[CompileRequest] = []
     for path in paths:

@@ -78,6 +78,7 @@ class InvalidManifest(TreeRule):
         "flag-value-not-allowed": "The nvcc flag '{0}' has a value that is not allowed there.",
         "include-not-in-tree": "The folder of '{0}' is no plain folder inside the kernel tree.",
         "flag-overridden": "'{0}' has no effect: '{1}' has an unguarded '{2}'.",
+        "blank-module": "'{0}' has no module name, so the host can't look it up; write one.",
         "arch-unknown": "'{0}' is no arch of nvcc's, so none is known; write one like 'sm_90'.",
         "inherits-absent": "'{0}' is no folder beside this one, so nothing is inherited.",
         "use-outside": "'{0}' leaves the kernel tree; 'use' takes files below its root.",

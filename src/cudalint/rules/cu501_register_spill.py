@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -70,8 +70,8 @@ TURN(turn_long, 56)
 class RegisterSpillOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """`budget`: bytes that a kernel may spill; `per_kernel`: the same by name pattern."""
 
-    budget: int = 0
-    per_kernel: dict[str, int] = {}
+    budget: Annotated[int, msgspec.Meta(ge=0)] = 0
+    per_kernel: dict[str, Annotated[int, msgspec.Meta(ge=0)]] = {}
 
 
 class RegisterSpill(CompileRule):

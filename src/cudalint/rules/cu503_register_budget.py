@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -61,8 +61,8 @@ class RegisterBudgetOptions(
 ):
     """`budget`: registers that a thread may use; `per_kernel`: the same by name pattern."""
 
-    budget: int | None = None
-    per_kernel: dict[str, int] = {}
+    budget: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    per_kernel: dict[str, Annotated[int, msgspec.Meta(ge=0)]] = {}
 
 
 class RegisterBudget(CompileRule):

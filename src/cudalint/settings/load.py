@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from cudalint.settings.model import RuleSettings, Settings
+from cudalint.settings.model import ARCH_PATTERN, RuleSettings, Settings
 from cudalint.settings.origin import Key, Origin, SettingsError, did_you_mean
 
 NAMES = ("cudalint.toml", "pyproject.toml")
@@ -190,6 +190,8 @@ def explain(
         return SettingsError(f"{place}: unknown key '{key}'{did_you_mean(key, known)}")
     name = ".".join(step for step in below if isinstance(step, str))
     problem = text[0].lower() + text[1:].replace("`", "").replace(" | null", "")
+    if ARCH_PATTERN in text:
+        problem = "expected an arch of nvcc's, such as 'sm_90a'"
     invalid = re.fullmatch(r"Invalid enum value '(.*)'", text, re.DOTALL)
     if invalid:
         allowed = _allowed(type_, str(below[-1]))

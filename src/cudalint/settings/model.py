@@ -30,6 +30,12 @@ DEFAULT_EXCLUDE = (
 """What `exclude` is when no settings say otherwise; `extend-exclude` adds to it."""
 
 
+ARCH_PATTERN = "^sm_[0-9]{2,3}[af]?$"
+
+Arch = Annotated[str, msgspec.Meta(pattern=ARCH_PATTERN)]
+"""A machine arch as nvcc spells it: what it compiles for, and no other argument of its."""
+
+
 class RuleSettings(msgspec.Struct, frozen=True):
     """`[rules.<CODE or name>]`: `level` replaces the rule's own level.
 
@@ -63,7 +69,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     respect_gitignore: bool = True
     license: str = "MIT OR Apache-2.0"
     license_match: Literal["exact", "equivalent"] = "exact"
-    targets: tuple[str, ...] = ()
+    targets: tuple[Arch, ...] = ()
     launcher_globs: tuple[str, ...] = ()
     launch_functions: tuple[str, ...] = ()
     cold_paths: tuple[str, ...] | None = None

@@ -176,7 +176,10 @@ class _Reader:
         rows: dict[str, Value] = {}
         for key, item in (table.table or {}).items() if table is not None else ():
             if isinstance(item.value, str):
-                rows[key] = Value(item.value, item.span, item.key_span)
+                if name == "modules" and not item.value.strip():
+                    self._faults.append(ManifestFault(item.span, "blank-module", (key,)))
+                else:
+                    rows[key] = Value(item.value, item.span, item.key_span)
                 continue
             if item.table is None:
                 self._faults.append(wrong_type(key, "a string", item))

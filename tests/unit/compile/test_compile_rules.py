@@ -10,6 +10,7 @@ from fake_nvcc import FakeNvcc
 from conftest import lint, write_files
 from cudalint.finding import Finding
 from cudalint.run import Run
+from cudalint.settings.origin import SettingsError
 
 ARCHS = ("sm_90", "sm_121")
 
@@ -154,6 +155,13 @@ def test_budgets_of_spills(case: Case, settings: str, codes: list[str]) -> None:
     assert [f.code for f in run.findings] == codes
 
 
+@pytest.mark.parametrize("rule", ["CU501", "CU503"])
+@pytest.mark.parametrize("option", ["budget = -1", 'per-kernel = { "k" = -1 }'])
+def test_a_budget_is_no_negative_number(rule: str, option: str, case: Case) -> None:
+    with pytest.raises(SettingsError, match=r"^cudalint\.toml:3:\d+: .*: expected int >= 0$"):
+        case.run({"a.cu": K}, "", f"[rules.{rule}]\n{option}\n")
+
+
 def test_a_kernel_in_a_header_of_the_run_is_marked_there(case: Case) -> None:
     files = {"a.cu": '#include "k.cuh"\n', "k.cuh": "#pragma once\n" + K}
     run = case.run(files, words("k", 8, 4, 4), reads=("k.cuh",))
@@ -273,6 +281,21 @@ def test_warnings_of_all_archs_are_one_at_the_token(case: Case) -> None:
             "nvcc warns on 'sm_90, sm_121':"
             " 'variable \"u\" was declared but never referenced (177-D)'.",
         )
+    ]
+
+
+def test_a_warning_about_what_is_an_error_too_is_left_to_the_error(case: Case) -> None:
+    says = (
+        "@ROOT@/a.cu:1:9: warning: missing terminating ' character\n"
+        "@ROOT@/a.cu:2:1: warning: another\n"
+        "@ROOT@/a.cu(1): error: missing closing quote\n"
+        "  int y = ';\n"
+        "          ^\n\n"
+    )
+    run = case.run({"a.cu": "int y = ';\n\n"}, says, ending="exit 2")
+    assert [(f.code, f.message) for f in run.findings] == [
+        ("CU508", "nvcc fails for 'sm_121': 'missing closing quote'."),
+        ("CU507", "nvcc warns on 'sm_121': 'another'."),
     ]
 
 

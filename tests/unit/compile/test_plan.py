@@ -35,7 +35,6 @@ def test_a_common_file_is_compiled_for_each_target_that_does_not_shadow_it(tmp_p
     found = requests(tmp_path, f"{COMMON}/k.cu")
     by_target = {request.targets: request for request in found}
     assert {names[0] for names in by_target} == {
-        "hw/common",
         "hw/m/plain",
         "hw/m/header",
         "hw/m/nested",
@@ -45,15 +44,31 @@ def test_a_common_file_is_compiled_for_each_target_that_does_not_shadow_it(tmp_p
     assert by_target["hw/m/header",].include_paths == ("kernels/hw/m/header", COMMON)
     assert by_target["hw/m/nested",].include_paths == ("kernels/hw/m/nested", COMMON)
     assert by_target["hw/m/plain",].include_paths == (COMMON,)
-    assert by_target["hw/common",].include_paths == (COMMON,)
+
+
+def test_a_common_file_that_no_leaf_has_is_compiled_alone(tmp_path: Path) -> None:
+    files = {
+        "kernels/a/HARDWARE.toml": '[hardware]\narch = "sm_121"\n',
+        "kernels/a/common/k.cu": "",
+        "kernels/b/HARDWARE.toml": '[hardware]\narch = "sm_90"\ninherits = "a"\n',
+        "kernels/b/m/q/own.cu": "",
+    }
+    write_files(tmp_path, files)
+    trees = read_trees(tmp_path, ["kernels/a/common", "kernels/b/m/q"])
+    found = plan(["kernels/a/common/k.cu"], tmp_path, trees, Settings())
+    assert {(request.arch, request.targets) for request in found} == {
+        ("sm_121", ("a/common",)),
+        ("sm_90", ("b/m/q",)),
+    }
 
 
 def test_targets_without_headers_of_their_own_share_a_compile(tmp_path: Path) -> None:
+    write_files(tmp_path, {"kernels/hw/m/other/own.cu": ""})
     found = requests(tmp_path, f"{COMMON}/k.cu")
     shared = {
         (request.include_paths, request.flags)
         for request in found
-        if request.targets in (("hw/common",), ("hw/m/plain",))
+        if request.targets in (("hw/m/other",), ("hw/m/plain",))
     }
     assert len(shared) == 1
 

@@ -73,6 +73,10 @@ def test_a_byte_order_mark_is_taken_off() -> None:
         ("[tool.cudalint]", "cudalint.toml:1:2: unknown key 'tool'"),
         ("compile = 'allways'", "cudalint.toml:1:11: compile: 'allways' is none of auto, always, "
          "never; did you mean 'always'?"),
+        ("targets = ['sm_121f', 'sm_9x']", "cudalint.toml:1:23: targets: expected an arch of "
+         "nvcc's, such as 'sm_90a'"),
+        ("targets = ['--version']", "cudalint.toml:1:12: targets: expected an arch of nvcc's, "
+         "such as 'sm_90a'"),
         ("max-file-size = 0", "cudalint.toml:1:17: max-file-size: expected int >= 1"),
         ("compile-timeout = 0.0", "cudalint.toml:1:19: compile-timeout: expected float > 0.0"),
         ("per-file-ignores = 1", "cudalint.toml:1:20: 'per-file-ignores' must be a table"),

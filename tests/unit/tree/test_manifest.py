@@ -103,6 +103,7 @@ def test_other_spellings_of_a_table_have_no_header(tmp_path: Path, text: str) ->
             ("1.5", "wrong-type", ("extra_nvcc_flags", "an array of strings", "a float")),
         ),
         ("[modules]\na = true", ("true", "wrong-type", ("a", "a string", "a boolean"))),
+        ("[modules]\na = ' '", ("' '", "blank-module", ("a",))),
         ("[shadow]\nt.cuh = 'x'", ("t", "unquoted-file-name", ("t.cuh",))),
         (
             "[shadow_exempt]\na = 'k'",
