@@ -142,6 +142,7 @@ __global__ void k(float* o) { *o = 1.f; }
         ),
     )
     VALID = (
+        Example(code=_SPDX + "#include <cuda_bf16.h>\n#include <cstdint>\n" + _KERNEL),
         Example(
             code=_SPDX
             + """\
@@ -154,7 +155,6 @@ __global__ void k(float* o) { *o = 1.f; }
 """
             + _KERNEL,
         ),
-        Example(code=_SPDX + "#include <cuda_bf16.h>\n#include <cstdint>\n" + _KERNEL),
         Example(
             code=_SPDX
             + """\

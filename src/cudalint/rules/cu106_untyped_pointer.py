@@ -24,9 +24,8 @@ class UntypedPointer(FileRule):
         `void`, whatever its constness: written so, or behind a typedef, `using`, a
         macro or an alias template, in an array, through a pointer to pointer. A
         struct that is passed by value and has such a member, or a base with one,
-        is a note. Function
-        pointers, `CUtensorMap`, and the parameters of functions that are no
-        kernels are left alone.
+        is a note. Function pointers, `CUtensorMap`, and the parameters of
+        functions that are no kernels are left alone.
 
     Why it matters
         The host passes arguments as addresses that nothing checks. With

@@ -177,15 +177,6 @@ extern "C" __global__ void __launch_bounds__(-1) fewer(float* o) { *o = 1.f; }
         Example(
             code=_SPDX
             + """\
-template <int N> __global__ void __launch_bounds__(N, 0) fill(float* o) { *o = N; }
-template __global__ void fill<0>(float*);
-template __global__ void fill<64>(float*);
-""",
-            also=("CU104",),
-        ),
-        Example(
-            code=_SPDX
-            + """\
 #define THREADS 512
 extern "C" __global__ void __launch_bounds__(THREADS, 3) scale(float* o) { *o = 1.f; }
 """,
@@ -243,6 +234,15 @@ extern "C" __global__ void __launch_bounds__(1024, 2) scale(float* o) { *o = 1.f
 KERNEL(fill_a, 512)
 KERNEL(fill_b, static_cast<int>(1024))
 """,
+        ),
+        Example(
+            code=_SPDX
+            + """\
+template <int N> __global__ void __launch_bounds__(N, 0) fill(float* o) { *o = N; }
+template __global__ void fill<0>(float*);
+template __global__ void fill<64>(float*);
+""",
+            also=("CU104",),
         ),
     )
 

@@ -158,21 +158,6 @@ extern "C" __global__ void scale(float* o) {
             code=_SPDX
             + """\
 extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
-  __shared__ struct {
-    float tile[16][17];  // [row][col], one pad column
-    int done;
-  } s;
-  __shared__ union { float sums[32]; int counts[8]; } scratch;
-  __shared__ struct { float x, y; } pair;
-  s.tile[threadIdx.y][threadIdx.x] = scratch.sums[0] = pair.x = 0.f;
-  o[0] = s.tile[0][0] + scratch.sums[0] + pair.x;
-}
-""",
-        ),
-        Example(
-            code=_SPDX
-            + """\
-extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
   __shared__ float tile[32][33];  // [row][col], one pad column against bank conflicts
   // Row-major, 8 warps of 32 lanes.
   __shared__ float part[8][32];
@@ -182,6 +167,21 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
   warp_sums[0] = 0.f;
   done = 1;
   o[0] = tile[0][0] + part[0][0] + warp_sums[0] + done;
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
+  __shared__ struct {
+    float tile[16][17];  // [row][col], one pad column
+    int done;
+  } s;
+  __shared__ union { float sums[32]; int counts[8]; } scratch;
+  __shared__ struct { float x, y; } pair;
+  s.tile[threadIdx.y][threadIdx.x] = scratch.sums[0] = pair.x = 0.f;
+  o[0] = s.tile[0][0] + scratch.sums[0] + pair.x;
 }
 """,
         ),

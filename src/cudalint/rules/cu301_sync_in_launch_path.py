@@ -227,6 +227,18 @@ void step(float* o, cudaStream_t s) {
         Example(
             code=_KERNEL
             + """\
+void step(float* o, cudaStream_t s) { k<<<1, 32, 0, s>>>(o); }
+void finish(cudaStream_t s) { cudaStreamSynchronize(s); }
+int main() {
+  step(nullptr, cudaStreamPerThread);
+  finish(cudaStreamPerThread);
+  cudaDeviceSynchronize();
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
 #ifdef STEP_DEBUG
 #define gpuDeviceSynchronize cudaDeviceSynchronize
 #else
@@ -235,18 +247,6 @@ void step(float* o, cudaStream_t s) {
 void step(float* o, cudaStream_t s) {
   k<<<1, 32, 0, s>>>(o);
   gpuDeviceSynchronize();
-}
-""",
-        ),
-        Example(
-            code=_KERNEL
-            + """\
-void step(float* o, cudaStream_t s) { k<<<1, 32, 0, s>>>(o); }
-void finish(cudaStream_t s) { cudaStreamSynchronize(s); }
-int main() {
-  step(nullptr, cudaStreamPerThread);
-  finish(cudaStreamPerThread);
-  cudaDeviceSynchronize();
 }
 """,
         ),

@@ -236,6 +236,16 @@ template <typename F> float time_it(F f, cudaEvent_t a) {
         Example(
             code=_SPDX
             + """\
+void time_it(cudaEvent_t e, cudaStream_t s) {
+  cudaEventRecord(e, s);
+  cudaEventRecordWithFlags(e, s, cudaEventRecordExternal);
+  cudaEventRecord(e, cudaStreamPerThread);
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
 constexpr cudaStream_t kStream = nullptr;
 cudaStream_t current = nullptr;
 const cudaStream_t kOwn = current;
@@ -248,16 +258,6 @@ void second(cudaEvent_t e, cudaStream_t none) {
   cudaEventRecord(e, none);
   cudaEventRecord(e, current);
   cudaEventRecord(e, kOwn);
-}
-""",
-        ),
-        Example(
-            code=_SPDX
-            + """\
-void time_it(cudaEvent_t e, cudaStream_t s) {
-  cudaEventRecord(e, s);
-  cudaEventRecordWithFlags(e, s, cudaEventRecordExternal);
-  cudaEventRecord(e, cudaStreamPerThread);
 }
 """,
         ),
