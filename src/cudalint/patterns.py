@@ -22,7 +22,7 @@ class Patterns:
 
     def __init__(self, lines: Iterable[str]) -> None:
         lines = [line for line in lines if line]
-        plain = all(_NOT_PLAIN.isdisjoint(line) for line in lines)
+        plain = all(_NOT_PLAIN.isdisjoint(line) and "**/" not in line[-3:] for line in lines)
         self._names = frozenset(line for line in lines if plain and not set("*/") & set(line))
         self._regex: re.Pattern[str] | None = None
         self._spec: GitIgnoreSpec | None = None

@@ -21,7 +21,7 @@ from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
 from cudalint.project import Project
 from cudalint.registry import RESERVED, all_rules
-from cudalint.rule import CompileRule
+from cudalint.rule import CompileRule, ProjectRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
 from cudalint.settings.check import check_selectors, rule_options
 from cudalint.settings.load import load_settings
@@ -77,7 +77,8 @@ def run(request: Request) -> Run:
     options = rule_options(settings, loaded.origin, every)
     selected = selected_rules(every, settings, request.overrides)
     selection = Selection(selected, options, PerFileIgnores(settings, every))
-    return _Stages(request, settings, loaded.root, every, selection).run()
+    whole = loaded.origin is not None and request.config is None
+    return _Stages(request, settings, loaded.root, every, selection, whole=whole).run()
 
 
 def _with_overrides(settings: Settings, request: Request) -> Settings:
@@ -99,7 +100,10 @@ class _Stages:
         root: Path,
         every: Sequence[type[Rule]],
         selection: Selection,
+        *,
+        whole: bool,
     ) -> None:
+        self._whole = whole and bool(selection.of_kind(ProjectRule))
         self._request = request
         self._settings = settings
         self._root = root
@@ -128,14 +132,25 @@ class _Stages:
         return self._finish(sources, models, judging, compiled)
 
     def _read(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
-        """The files asked for, the trees they lie in, and the rest of those trees."""
+        """The files asked for, the trees they lie in, and the rest of those trees.
+
+        Where settings say what the project is, the rest of the project too: rules
+        across files judge the files asked for, and they may be called from any.
+        """
         from cudalint.tree.read import find_trees, tree_files
 
         root, cwd = str(self._root), str(self._request.cwd)
-        force = self._request.force_exclude
-        found = discover(self._request.paths, root, cwd, self._settings, force_exclude=force)
+        found = discover(
+            self._request.paths,
+            root,
+            cwd,
+            self._settings,
+            force_exclude=self._request.force_exclude,
+            whole=self._whole,
+        )
         self._notifications += found.notifications
-        folders = sorted({posixpath.dirname(path) for path in found.sources})
+        asked_for = (path for path, source in found.sources.items() if source.requested)
+        folders = sorted({posixpath.dirname(path) for path in asked_for})
         trees = find_trees(self._root, folders)
         asked = self._without_other_hardware(found.sources, trees.others)
         context = read_context(tree_files(trees.cuda), root, self._settings, asked)
@@ -233,6 +248,12 @@ class _Stages:
             message = f"--compile always, but there is no usable nvcc: {why}"
             self._notifications.append(Notification("no-nvcc", Level.ERROR, message))
 
+    def _sees_everything(self) -> bool:
+        """Whether the whole project was read, so that a rule across files missed nothing."""
+        root, cwd = self._root, self._request.cwd
+        folders = (Path(posixpath.normpath(cwd / path)) for path in self._request.paths)
+        return self._whole or any(root == folder or folder in root.parents for folder in folders)
+
     def _finish(
         self,
         sources: dict[str, SourceFile],
@@ -244,9 +265,14 @@ class _Stages:
         codes = {rule.code for rule in self._selection.rules}
         of_compiling = {rule.code for rule in self._selection.of_kind(CompileRule)}
         was_compiled = {file.path for file in compiled or ()}
+        half_blind = set()
+        if not self._sees_everything():
+            half_blind = {rule.code for rule in self._selection.of_kind(ProjectRule)}
 
         def ran(code: str, path: str) -> bool:
             if code not in codes or code in self._selection.ignores.ignored(path):
+                return False
+            if code in half_blind:
                 return False
             return path in was_compiled if code in of_compiling else path in sources
 

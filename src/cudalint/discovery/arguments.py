@@ -37,10 +37,12 @@ def discover(
     settings: Settings,
     *,
     force_exclude: bool = False,
+    whole: bool = False,
 ) -> Discovery:
     """Find and read the files that `arguments` (relative to `cwd`) stand for.
 
-    `root` and `cwd` are absolute.
+    `root` and `cwd` are absolute. `whole` reads all other files below the root
+    as well, as context that nobody requested.
     """
     search = _Search(root, cwd, settings, force_exclude)
     for argument in arguments:
@@ -50,6 +52,11 @@ def discover(
         read_source(file, relative(file, root), limit=settings.max_file_size)
         for file in search.files
     ]
+    if whole and sources:
+        sources += [
+            read_source(file, relative(file, root), limit=settings.max_file_size, requested=False)
+            for file in search.others(root)
+        ]
     if search.excluded and not sources:
         search.tell("all-excluded", Level.NOTE, "nothing to lint: every path given is excluded")
     return Discovery(
@@ -130,6 +137,10 @@ class _Search:
         """Whether there are CUDA files in a folder, all of them left out."""
         everything = Walk(self._root, Patterns(()), gitignore=False)
         return any(True for _ in everything.files(folder))
+
+    def others(self, folder: str) -> list[str]:
+        """The files below `folder` that no argument stands for."""
+        return [file for file in self._walk.files(folder) if self._walk.claim(file)]
 
     def tell_unreadable(self) -> None:
         """Complain of the folders that could not be listed."""

@@ -164,6 +164,36 @@ def test_what_is_for_other_hardware_is_not_linted(tmp_path: Path) -> None:
     assert len(named.skips) == 1
 
 
+WAIT = SPDX + "void wait(cudaStream_t s) {\n  cudaStreamSynchronize(s);{0}\n}\n"
+STEP = (
+    SPDX
+    + "void wait(cudaStream_t s);\nvoid step(cudaStream_t s) { k<<<1, 32, 0, s>>>(); wait(s); }\n"
+)
+
+
+def test_rules_across_files_see_the_project_that_the_settings_stand_for(tmp_path: Path) -> None:
+    write_files(tmp_path, {"util/wait.cpp": WAIT.replace("{0}", ""), "step.cu": STEP})
+    asked = ("util/wait.cpp",)
+    assert shown(lint(tmp_path, *asked, select=("CU301",))) == []
+    write_files(tmp_path, {"cudalint.toml": ""})
+    finished = lint(tmp_path, *asked, select=("CU301",))
+    assert shown(finished) == ["util/wait.cpp CU301 error"]
+    assert not finished.sources["step.cu"].requested
+    assert finished.counts == Counts(1, 0)
+    assert set(lint(tmp_path, *asked, select=("CU101",)).sources) == set(asked)
+
+
+def test_what_part_of_a_project_cannot_tell_is_no_unused_suppression(tmp_path: Path) -> None:
+    text = WAIT.replace("{0}", "  // NOLINT(CU301): the last wait of a request")
+    write_files(tmp_path, {"util/wait.cpp": text, "step.cu": STEP})
+    select = ("CU301", "CU002")
+    assert shown(lint(tmp_path, "util/wait.cpp", select=select)) == []
+    assert shown(lint(tmp_path, select=select)) == []
+    (tmp_path / "step.cu").unlink()
+    assert shown(lint(tmp_path, "util/wait.cpp", select=select)) == []
+    assert shown(lint(tmp_path, select=select)) == ["util/wait.cpp CU002 warning"]
+
+
 def test_a_suppression_takes_a_finding_out_and_keeps_its_reason(tmp_path: Path) -> None:
     text = NO_BOUNDS.replace("k(", "k(  // NOLINT(CU108): launched with any block\n")
     settings = '[rules.CU108]\nlevel = "error"\n'
