@@ -32,14 +32,19 @@ def with_meanings(models: Mapping[str, FileModel], includes: Includes) -> Mappin
     if not own:
         return models
     meant = dict(models)
+    known: dict[tuple[str, ...], dict[str, str]] = {}
     for path, model in models.items():
-        seen = [p for p in (path, *includes.closure(path)) if p in own] if model.calls else []
-        meanings = _meanings([own[p] for p in seen])
-        if any(call.name in meanings for call in model.calls):
-            files = (path, *includes.closure(path))
-            borne = {function.name for p in files for function in models[p].functions}
-            kept = {name: body for name, body in meanings.items() if name not in borne}
-            meant[path] = _renamed(model, kept)
+        called = {call.name for call in model.calls}
+        files = (path, *includes.closure(path)) if called else ()
+        seen = tuple(p for p in files if p in own)
+        if all(own[p].keys().isdisjoint(called) for p in seen):
+            continue
+        if seen not in known:
+            known[seen] = _meanings([own[p] for p in seen])
+        borne = {function.name for p in files for function in models[p].functions}
+        meanings = known[seen]
+        kept = {name: meanings[name] for name in called - borne if name in meanings}
+        meant[path] = _renamed(model, kept)
     return meant
 
 

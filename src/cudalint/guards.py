@@ -23,7 +23,8 @@ _TERNARY = re.compile(r"\?|(?<!:):(?!:)")
 
 def may_be_guarded(data: bytes, place: int) -> bool:
     """Whether an operator that guards stands before `place` in its statement: a quick look."""
-    low = max(data.rfind(b";", 0, place), data.rfind(b"{", 0, place), place - _FAR, 0)
+    far = max(place - _FAR, 0)
+    low = max(data.rfind(b";", far, place), data.rfind(b"{", far, place), far)
     return any(data.find(operator, low, place) >= 0 for operator in (b"?", b"&&", b"||"))
 
 
