@@ -194,6 +194,7 @@ norm = ["rms_norm_add"]
                 "hopper/HARDWARE.toml": '[hardware]\narch = "sm_90a"\ninherits = "gb10"\n',
                 "hopper/common/rms_norm.cu": _LEAF,
             },
+            also=("CU406",),
         ),
         Example(
             path="gb10/qwen/fp8/KERNEL.toml",

@@ -131,6 +131,7 @@ nothing = "x"
             path="hopper/common/KERNEL.toml",
             code='[modules]\nrms_norm = "norm"\n',
             files={**_HOPPER, "hopper/common/gemm.cu": _NORM.replace("rms_norm", "gemm")},
+            also=("CU406",),
         ),
         Example(
             path=_PLACE,
