@@ -115,7 +115,17 @@ class LineIndex:
         whole, used = codecs.utf_8_decode(piece, "replace", False)
         if used < len(piece) and not self._inside_character(start + used, offset, end):
             whole = piece.decode("utf-8", "replace")
+            if self._inside_replaced(start + used, offset, end):
+                whole = whole[:-1]
         return len(whole) if unit == "characters" else len(whole.encode("utf-16-le")) // 2
+
+    def _inside_replaced(self, first: int, offset: int, end: int) -> bool:
+        """Whether `offset` cuts bytes that together are replaced by one character."""
+
+        def count(low: int, high: int) -> int:
+            return len(self._data[low:high].decode("utf-8", "replace"))
+
+        return count(first, offset) + count(offset, end) > count(first, end)
 
     def _inside_character(self, first: int, offset: int, end: int) -> bool:
         """Whether a well-formed character starts at byte `first` and goes on past `offset`."""

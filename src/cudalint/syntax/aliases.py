@@ -9,7 +9,7 @@ from cudalint.syntax.model import Function, SharedDeclaration, normal
 from cudalint.syntax.raw import Range
 
 _POINTER = re.compile(
-    rb"\s*((?:[A-Za-z_][\w:<>, ]*?\s*)(?:\*|\(\s*&\s*))\s*"
+    rb"\s*((?:[A-Za-z_][\w:<>, ]*?\s*)(?:\*|\(\s*[&*]\s*))\s*"
     rb"(?:(?:const|__restrict__|__restrict)\b\s*)*([A-Za-z_]\w*)\s*\)?(?:\[[^\]]*\]\s*)*=\s*(.*?)\s*;\s*$",
     re.DOTALL,
 )
