@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudalint.context import Context
-from cudalint.project import Project
+from cudalint.project.project import Project
 from cudalint.settings.model import Settings
 from cudalint.source import SourceFile
 from cudalint.syntax.read import read_model

@@ -15,8 +15,8 @@ from cudalint.source import SourceFile
 from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
-    from cudalint.flow.bindings import Bindings, BindingsOf
-    from cudalint.project import Project
+    from cudalint.devicecode.flow.bindings import Bindings, BindingsOf
+    from cudalint.project.project import Project
     from cudalint.semantics.types import TypeOracle
     from cudalint.tree.model import KernelTree
 
@@ -54,7 +54,7 @@ class Context:
 
         None where its body does not stand in the file as it is: it comes out of a macro.
         """
-        from cudalint.devicecode import enclosing
+        from cudalint.devicecode.devicecode import enclosing
 
         model = self.models[path]
         index = enclosing(model, function)
@@ -68,7 +68,7 @@ class Context:
 
     @cached_property
     def _flow(self) -> BindingsOf:
-        from cudalint.flow.bindings import BindingsOf
+        from cudalint.devicecode.flow.bindings import BindingsOf
 
         return BindingsOf(self.sources)
 

@@ -19,7 +19,7 @@ from cudalint.finding import Confidence, Finding, Fix, Level, Related, Span
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
     from cudalint.context import Context
-    from cudalint.project import Project
+    from cudalint.project.project import Project
     from cudalint.suppress.model import FileSuppressions
     from cudalint.syntax.model import FileModel
     from cudalint.tree.model import KernelTree

@@ -19,7 +19,7 @@ from cudalint.extraction import Extraction, extract
 from cudalint.finding import Level
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
-from cudalint.project import Project
+from cudalint.project.project import Project
 from cudalint.registry import RESERVED, all_rules
 from cudalint.rule import CompileRule, ProjectRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip

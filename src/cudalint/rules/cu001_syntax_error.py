@@ -187,7 +187,7 @@ const char* kText = "k<<<1, 2>>(o";
         regions = [region for region in file.broken if region.matters]
         if not regions:
             return
-        from cudalint.conditions import Conditions
+        from cudalint.project.conditions import Conditions
 
         conditions = Conditions(file, default_build=True)
         for region in regions:

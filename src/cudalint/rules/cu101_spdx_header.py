@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from cudalint.context import Context
 from cudalint.finding import Edit, Finding, Fix, Level, Related, Span
 from cudalint.rule import Example, FileRule, FixSafety, NoOptions
-from cudalint.spdx import Header, find_header, same_license
 from cudalint.syntax.model import FileModel
+from cudalint.wording.spdx import Header, find_header, same_license
 
 _BOM = b"\xef\xbb\xbf"
 _LINE = "// SPDX-License-Identifier: MIT OR Apache-2.0"

@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(64) softmax(float* o) { *o = 1.f; }
         ]
         if len(kernels) < 2:
             return
-        from cudalint.families import related_kernels
+        from cudalint.wording.families import related_kernels
 
         families: list[list[Function]] = []
         for kernel in kernels:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.expansion import Place, places, words_fixed
 from cudalint.finding import Edit, Finding, Fix, Level, Span
-from cudalint.project import Project
+from cudalint.project.expansion import Place, places, words_fixed
+from cudalint.project.project import Project
+from cudalint.project.wrappers import Wrappers
 from cudalint.rule import Example, FixSafety, NoOptions, ProjectRule
 from cudalint.syntax.model import Function
-from cudalint.wrappers import Wrappers
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Related, Span
-from cudalint.project import Project
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Function
 
@@ -189,7 +189,7 @@ KERNEL(NAME)
                     yield from self._pasted(kernel, context.sources[path].data, context)
 
     def _clashes(self, project: Project, context: Context) -> Iterator[Finding]:
-        from cudalint.kernelnames import KernelNames
+        from cudalint.project.kernelnames import KernelNames
         from cudalint.tree.entries import entry_points
 
         known: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Entries] = {}

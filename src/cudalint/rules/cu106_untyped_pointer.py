@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.expansion import Place, places
 from cudalint.finding import Finding, Level, Related
+from cudalint.project.expansion import Place, places
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.semantics.model import ParameterType
 from cudalint.semantics.parameters import Slot, slots, stands_in_body

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import msgspec
 
 from cudalint.context import Context
-from cudalint.expansion import places
 from cudalint.finding import Finding, Level, Related
+from cudalint.project.expansion import places
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.semantics.model import ParameterType
 from cudalint.semantics.parameters import Slot, slots, stands_in_body

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.expansion import places, words_fixed
 from cudalint.finding import Finding, Level
-from cudalint.project import Project
+from cudalint.project.expansion import places, words_fixed
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Function
 

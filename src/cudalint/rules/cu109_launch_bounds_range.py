@@ -8,10 +8,10 @@ import msgspec
 
 from cudalint.compile.archs import ARCHS, THREADS_PER_BLOCK, WARP, arch_limits, arch_order
 from cudalint.context import Context
-from cudalint.expansion import Place, places
 from cudalint.finding import Finding, Level, Related
-from cudalint.instances import instances
-from cudalint.project import Project
+from cudalint.project.expansion import Place, places
+from cudalint.project.instances import instances
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.model import Function

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.devicecode import enclosing, on_device
-from cudalint.expansion import Place, places
+from cudalint.devicecode.devicecode import enclosing, on_device
+from cudalint.devicecode.prints import PrintJudge
 from cudalint.finding import Finding, Fix, Level, Span
-from cudalint.prints import PrintJudge
-from cudalint.project import Project
+from cudalint.project.expansion import Place, places
+from cudalint.project.project import Project
 from cudalint.rule import Example, FixSafety, NoOptions, ProjectRule
-from cudalint.statements import deletion
 from cudalint.syntax.model import Call, FileModel, Identifier, Macro
+from cudalint.wording.statements import deletion
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _EMPTY = r"\(?\(?\s*(?:\(?\s*void\s*\)?\s*0|do\s*\{\s*\}\s*while\s*\(\s*0\s*\))?\s*\)?\)?;?"
@@ -354,7 +354,7 @@ def _is_debug_macro(call: Call, model: FileModel) -> bool:
     others = [m for m in model.macros if m.name == call.via_macro and not _around(m, call)]
     if not any(re.fullmatch(_EMPTY, macro.body.strip()) for macro in others):
         return False
-    from cudalint.conditions import Conditions
+    from cudalint.project.conditions import Conditions
 
     return Conditions(model, default_build=True).leave_out(call.span)
 

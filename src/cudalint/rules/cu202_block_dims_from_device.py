@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Related
-from cudalint.project import Project
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -234,7 +234,7 @@ void host(float* x, const Device& d, cudaStream_t s) {
             for model in project.models.values()
         ):
             return
-        from cudalint.deviceproperties import DeviceProperties
+        from cudalint.hostcode.deviceproperties import DeviceProperties
 
         properties = DeviceProperties(context)
         for message, found in (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.expansion import places
 from cudalint.finding import Finding, Level
+from cudalint.project.expansion import places
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel
 
@@ -274,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
         """Judge each shared declaration of the file."""
         if not file.shared:
             return
-        from cudalint.sharedlayouts import SharedLayouts
+        from cudalint.devicecode.sharedlayouts import SharedLayouts
 
         judge = SharedLayouts(file, context)
         for place in places(file.shared, judge.verdict, lambda declaration: True):

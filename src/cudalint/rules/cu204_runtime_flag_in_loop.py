@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.devicecode import enclosing
+from cudalint.devicecode.devicecode import enclosing
 from cudalint.finding import Finding, Level, Related
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import Branch, FileModel
@@ -244,7 +244,7 @@ extern "C" __global__ void __launch_bounds__(64) mask(
                 continue
             if not kernel.body.covers(loops[-1].head.start):
                 continue
-            from cudalint.runtimeflags import flag_condition
+            from cudalint.devicecode.runtimeflags import flag_condition
 
             span = flag_condition(branch, kernel, context)
             if span is not None:

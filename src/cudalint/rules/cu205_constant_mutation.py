@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.constantsymbols import CHANGING, ConstantSymbols
 from cudalint.context import Context
-from cudalint.expansion import places
 from cudalint.finding import Finding, Level
-from cudalint.hotpath import OnPath
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.hotpath import OnPath
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.project.constantsymbols import CHANGING, ConstantSymbols
+from cudalint.project.expansion import places
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cudalint.context import Context
-from cudalint.devicecode import enclosing, on_device
+from cudalint.devicecode.devicecode import enclosing, on_device
 from cudalint.finding import Finding, Level
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import Assembly, Call, FileModel
 
 if TYPE_CHECKING:
-    from cudalint.expansion import Place
-    from cudalint.instructions import Lack
-    from cudalint.targetbuild import TargetBuild
+    from cudalint.devicecode.instructions import Lack
+    from cudalint.project.expansion import Place
+    from cudalint.project.targetbuild import TargetBuild
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _SM121 = 'targets = ["sm_121"]\n'
@@ -263,9 +263,9 @@ __device__ void no() { asm volatile("wgmma.fence.sync.aligned;"); }
         calls = [c for c in file.calls if c.name.startswith(("__nv_cvt_", "__reduce_"))]
         if not file.assembly and not calls:
             return
-        from cudalint.expansion import places
-        from cudalint.instructions import lacking_instruction, lacking_intrinsic
-        from cudalint.targetbuild import builds
+        from cudalint.devicecode.instructions import lacking_instruction, lacking_intrinsic
+        from cudalint.project.expansion import places
+        from cudalint.project.targetbuild import builds
 
         compiled = list(builds(file.path, context))
         if not compiled:

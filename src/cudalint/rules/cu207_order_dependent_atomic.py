@@ -11,7 +11,7 @@ from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
-    from cudalint.atomics import Arrival
+    from cudalint.devicecode.atomics import Arrival
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 
@@ -245,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(64) count(int* n, float* f) {
             call.name.startswith(("atomic", "fetch_")) for call in file.calls
         ):
             return
-        from cudalint.atomics import Atomics
+        from cudalint.devicecode.atomics import Atomics
 
         seen: dict[Span, list[Arrival]] = {}
         for arrival in Atomics(file, context).found():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.devicecode import on_device
+from cudalint.devicecode.devicecode import on_device
 from cudalint.finding import Confidence, Finding, Level, Related, Span
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel
@@ -270,8 +270,8 @@ template __global__ void scale<true>(float*, int);
 
     def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Judge the barriers of a file; what follows one return is said once."""
-        from cudalint.barriers import barriers
-        from cudalint.divergence import Divergence
+        from cudalint.devicecode.barriers import barriers
+        from cudalint.devicecode.divergence import Divergence
 
         reported: set[Span] = set()
         found = list(barriers(file, context))

@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(256) sum(float* o, const float (*ta
             bindings = context.bindings(file.path, shared.function)
             if bindings is None:
                 continue
-            from cudalint.sharedaccess import SharedAccesses
+            from cudalint.devicecode.sharedaccess import SharedAccesses
 
             conflict = SharedAccesses(file, bindings, context).conflict(shared)
             if conflict is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Confidence, Finding, Level, Related, Span
-from cudalint.project import Project
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -249,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
             for model in project.models.values()
         ):
             return
-        from cudalint.asynccopies import AsyncCopies
+        from cudalint.devicecode.asynccopies import AsyncCopies
 
         copies = AsyncCopies(context)
         for path, model in project.models.items():

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import msgspec
 
 from cudalint.context import Context
-from cudalint.devicecode import device_only
-from cudalint.expansion import places
+from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Finding, Level
-from cudalint.headermacros import home
-from cudalint.hotpath import OnPath
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.hotpath import OnPath
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.hostcode.waits import waits_of
+from cudalint.project.expansion import places
+from cudalint.project.headermacros import home
+from cudalint.project.project import Project
 from cudalint.rule import Example, ProjectRule
 from cudalint.syntax.model import Call
-from cudalint.waits import waits_of
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import msgspec
 
 from cudalint.context import Context
-from cudalint.expansion import Place, places
 from cudalint.finding import Edit, Finding, Fix, Level, Span
-from cudalint.nullnames import NullNames
+from cudalint.project.expansion import Place, places
+from cudalint.project.nullnames import NullNames
+from cudalint.project.scopes import streams_in_scope
 from cudalint.rule import Example, FileRule, FixSafety, NoOptions
-from cudalint.scopes import streams_in_scope
 from cudalint.syntax.model import Call, FileModel
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.expansion import Place, places
 from cudalint.finding import Finding, Level
-from cudalint.project import Project
+from cudalint.hostcode.streamwork import STREAM_AT, NullStream, StreamWork
+from cudalint.project.expansion import Place, places
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
-from cudalint.streamwork import STREAM_AT, NullStream, StreamWork
 from cudalint.syntax.model import Call, Launch
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.allocations import GROWING, expressions, grows, is_deleter
 from cudalint.context import Context
-from cudalint.devicecode import device_only
-from cudalint.expansion import Place, places
+from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Finding, Level
-from cudalint.headermacros import home
-from cudalint.hotpath import OnPath
-from cudalint.memorycalls import GIVING, HOST_GIVING, HOST_TAKING, TAKING
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.allocations import GROWING, expressions, grows, is_deleter
+from cudalint.hostcode.hotpath import OnPath
+from cudalint.hostcode.memorycalls import GIVING, HOST_GIVING, HOST_TAKING, TAKING
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.project.expansion import Place, places
+from cudalint.project.headermacros import home
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call
 

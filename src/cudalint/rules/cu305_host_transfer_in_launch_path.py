@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.constantsymbols import ConstantSymbols
 from cudalint.context import Context
-from cudalint.expansion import Place, places
 from cudalint.finding import Finding, Level
-from cudalint.hotpath import OnPath
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.hotpath import OnPath
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.hostcode.transfers import COPIES, Transfer, function_text, read_transfer
+from cudalint.project.constantsymbols import ConstantSymbols
+from cudalint.project.expansion import Place, places
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call
-from cudalint.transfers import COPIES, Transfer, function_text, read_transfer
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\

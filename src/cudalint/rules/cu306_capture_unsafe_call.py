@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cudalint.context import Context
-from cudalint.expansion import Place, places
 from cudalint.finding import Confidence, Finding, Level
-from cudalint.headermacros import home
-from cudalint.hotpath import OnPath
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.hotpath import OnPath
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.hostcode.streams import is_stream_type, null_stream
+from cudalint.hostcode.transfers import COPIES, function_text, read_transfer
+from cudalint.project.expansion import Place, places
+from cudalint.project.headermacros import home
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
-from cudalint.streams import is_stream_type, null_stream
 from cudalint.syntax.model import Call
-from cudalint.transfers import COPIES, function_text, read_transfer
 
 if TYPE_CHECKING:
-    from cudalint.flow.bindings import Local
+    from cudalint.devicecode.flow.bindings import Local
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Confidence, Finding, Level, Related
-from cudalint.project import Project
+from cudalint.hostcode.streamorder import RECORDS, Ordered, at, functions_with
+from cudalint.hostcode.streams import null_stream
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
-from cudalint.streamorder import RECORDS, Ordered, at, functions_with
-from cudalint.streams import null_stream
 from cudalint.syntax.model import Call, Launch
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -238,8 +238,8 @@ void step(float* o, cudaEvent_t e, cudaStream_t* all, int i, cudaStream_t t) {
 
 
 def _driver_launches(ordered: Ordered) -> Iterator[tuple[Call, str]]:
-    from cudalint.streamorder import bare
-    from cudalint.streamwork import STREAM_AT
+    from cudalint.hostcode.streamorder import bare
+    from cudalint.hostcode.streamwork import STREAM_AT
 
     for call in ordered.calls:
         if "Launch" in call.name and call.name in STREAM_AT:

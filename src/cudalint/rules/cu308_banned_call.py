@@ -8,15 +8,15 @@ from fnmatch import translate
 
 import msgspec
 
-from cudalint.coldness import words
 from cudalint.context import Context
-from cudalint.devicecode import device_only, enclosing
-from cudalint.expansion import Place, places
+from cudalint.devicecode.devicecode import device_only, enclosing
 from cudalint.finding import Finding, Level
-from cudalint.headermacros import home
-from cudalint.hotpath import OnPath
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.coldness import words
+from cudalint.hostcode.hotpath import OnPath
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.project.expansion import Place, places
+from cudalint.project.headermacros import home
+from cudalint.project.project import Project
 from cudalint.rule import Example, ProjectRule
 from cudalint.syntax.model import Call
 

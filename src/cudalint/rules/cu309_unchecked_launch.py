@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import msgspec
 
 from cudalint.context import Context
-from cudalint.devicecode import device_only
-from cudalint.expansion import places
+from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Finding, Level
-from cudalint.followup import CHECKS, FollowUp
-from cudalint.project import Project
+from cudalint.hostcode.followup import CHECKS, FollowUp
+from cudalint.project.expansion import places
+from cudalint.project.project import Project
 from cudalint.rule import Example, ProjectRule
 from cudalint.syntax.model import Call, FileModel, Launch
 

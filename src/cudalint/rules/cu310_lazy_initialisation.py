@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.allocations import expressions
 from cudalint.context import Context
-from cudalint.expansion import Place, places
 from cudalint.finding import Finding, Level
-from cudalint.hotpath import OnPath
-from cudalint.memorycalls import GIVING, HOST_GIVING, HOST_TAKING, MAKING, TAKING
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.allocations import expressions
+from cudalint.hostcode.hotpath import OnPath
+from cudalint.hostcode.memorycalls import GIVING, HOST_GIVING, HOST_TAKING, MAKING, TAKING
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.hostcode.transfers import COPIES, function_text, read_transfer
+from cudalint.project.expansion import Place, places
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call
-from cudalint.transfers import COPIES, function_text, read_transfer
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\

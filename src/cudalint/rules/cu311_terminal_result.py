@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.expansion import Place
 from cudalint.finding import Finding, Level
-from cudalint.pathreport import path_finding, path_messages
-from cudalint.project import Project
+from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.project.expansion import Place
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"

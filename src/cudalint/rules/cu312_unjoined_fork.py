@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Confidence, Finding, Level, Related, Span
-from cudalint.project import Project
+from cudalint.hostcode.streamorder import RECORDS, WAITS, Ordered, at, bare, functions_with
+from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
-from cudalint.streamorder import RECORDS, WAITS, Ordered, at, bare, functions_with
 from cudalint.syntax.model import Call
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.devicecode import device_only
+from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Finding, Level, Related, Span
+from cudalint.hostcode.streams import is_stream_type, null_stream
 from cudalint.rule import Example, FileRule, NoOptions
-from cudalint.streams import is_stream_type, null_stream
 from cudalint.syntax.model import FileModel, Function
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"

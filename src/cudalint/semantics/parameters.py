@@ -1,6 +1,6 @@
 """The parameters of a file's kernels one by one, those of macro-made kernels among them.
 
-For rules that judge parameters: with `cudalint.expansion`, a fault that stands
+For rules that judge parameters: with `cudalint.project.expansion`, a fault that stands
 in a macro's body is told there, and one that an argument brings at the use.
 """
 

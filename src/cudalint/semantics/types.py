@@ -14,7 +14,7 @@ from cudalint.source import SourceFile
 from cudalint.syntax.model import Function
 
 if TYPE_CHECKING:
-    from cudalint.project import Project
+    from cudalint.project.project import Project
     from cudalint.semantics.clang import ClangKernel
     from cudalint.semantics.spelling import Declared, Names
 

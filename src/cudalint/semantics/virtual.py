@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from cudalint.includes import Includes
+from cudalint.project.includes import Includes
 from cudalint.source import SourceFile
 from cudalint.syntax.model import FileModel, Include
 

@@ -142,7 +142,7 @@ def _value(text: bytes) -> int | None:
         return int(text[:20])
     if _SIMPLE.fullmatch(text) and not any(w in _DEFINED for w in _WORD.findall(text)):
         return None
-    from cudalint.expression import evaluate
+    from cudalint.project.expression import evaluate
 
     def apply(name: str, arguments: list[str]) -> int | None:
         known = name == "defined" and len(arguments) == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.expression import evaluate
+from cudalint.project.expression import evaluate
 
 NAMES = {"kT": 64, "ns::kT": 96, "N": -3}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.atomics import Atomics
+from cudalint.devicecode.atomics import Atomics
 from projects import context_of
 
 HEAD = """\

@@ -11,7 +11,7 @@ from ptx_probes import COMMON, PROBES, module
 
 from cudalint.compile.archs import ARCHS
 from cudalint.compile.toolchain import Toolchains
-from cudalint.instructions import FEATURES, lacking_instruction, lacking_intrinsic
+from cudalint.devicecode.instructions import FEATURES, lacking_instruction, lacking_intrinsic
 
 WITH_SUFFIX = ("sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110a", "sm_120a", "sm_120f")
 LAST = ("sm_121a", "sm_121f")

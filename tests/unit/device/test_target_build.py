@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cudalint.finding import Span
+from cudalint.project.targetbuild import TargetBuild, builds
 from cudalint.settings.model import Settings
-from cudalint.targetbuild import TargetBuild, builds
 from projects import context_of
 
 HEADER = """\

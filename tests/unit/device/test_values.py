@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.flow.bindings import Bindings
-from cudalint.flow.branches import Branches
-from cudalint.flow.threads import ThreadDependence
-from cudalint.flow.types import Pointees
+from cudalint.devicecode.flow.bindings import Bindings
+from cudalint.devicecode.flow.branches import Branches
+from cudalint.devicecode.flow.threads import ThreadDependence
+from cudalint.devicecode.flow.types import Pointees
 from projects import context_of
 
 

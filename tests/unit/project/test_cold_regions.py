@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.headermacros import home
+from cudalint.project.headermacros import home
 from projects import project_of
 
 HEAD = """\

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.coldness import Coldness, words
+from cudalint.hostcode.coldness import Coldness, words
 from cudalint.settings.model import Settings
 from projects import project_of
 

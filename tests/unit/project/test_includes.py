@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.includes import Includes
-from cudalint.project import Project
+from cudalint.project.includes import Includes
+from cudalint.project.project import Project
 from cudalint.tree.model import Hardware, KernelTree, Layer, Target
 from projects import project_of
 

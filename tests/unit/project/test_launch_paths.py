@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cudalint.launchpath import Witness
-from cudalint.project import Project
+from cudalint.hostcode.launchpath import Witness
+from cudalint.project.project import Project
 from cudalint.settings.model import Settings
 from projects import project_of
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.predicates import debug_only
+from cudalint.hostcode.predicates import debug_only
 
 FLAGS = {"tr": "env().trace", "quiet": "!env().verbose", "twice": "tr", "loop": "loop"}
 

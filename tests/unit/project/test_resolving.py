@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.project import Project
+from cudalint.project.project import Project
 from projects import project_of
 
 CODE = """\

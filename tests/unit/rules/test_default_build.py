@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.conditions import Conditions
+from cudalint.project.conditions import Conditions
 from projects import project_of
 
 

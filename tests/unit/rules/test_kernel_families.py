@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.families import related_kernels
+from cudalint.wording.families import related_kernels
 from projects import project_of
 
 

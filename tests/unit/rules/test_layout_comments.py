@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from cudalint.devicecode.layouts import LayoutNotes, says_layout
 from cudalint.finding import Span
-from cudalint.layouts import LayoutNotes, says_layout
-from cudalint.nearby import NearbyComments
+from cudalint.wording.nearby import NearbyComments
 from projects import project_of
 
 

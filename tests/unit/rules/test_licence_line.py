@@ -12,7 +12,7 @@ from cudalint.fix import apply_edits
 from cudalint.rule import NoOptions
 from cudalint.rules.cu101_spdx_header import SpdxHeader
 from cudalint.settings.model import Settings
-from cudalint.spdx import same_license
+from cudalint.wording.spdx import same_license
 from projects import context_of
 
 LINE = "// SPDX-License-Identifier: MIT OR Apache-2.0"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.streams import is_stream_type, null_stream
+from cudalint.hostcode.streams import is_stream_type, null_stream
 
 KINDS = {
     "0": "zero",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.scopes import streams_in_scope
+from cudalint.project.scopes import streams_in_scope
 from projects import context_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cudalint.fix import apply_edits
-from cudalint.statements import deletion
+from cudalint.wording.statements import deletion
 from projects import project_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.instances import instances
+from cudalint.project.instances import instances
 from projects import context_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.terminal import terminal_copy
+from cudalint.hostcode.terminal import terminal_copy
 from projects import project_of
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cudalint.project import Project
+from cudalint.project.project import Project
 from cudalint.semantics.model import ParameterType, spelt
 from cudalint.semantics.types import TypeOracle
 from cudalint.source import SourceFile
@@ -212,7 +212,7 @@ def test_types_are_spelt_in_one_way(written: str, expected: str) -> None:
 def test_plain_kernels_never_load_libclang() -> None:
     program = """\
 import sys
-from cudalint.project import Project
+from cudalint.project.project import Project
 from cudalint.semantics.types import TypeOracle
 from cudalint.source import SourceFile
 from cudalint.syntax.read import read_model

@@ -1,0 +1,142 @@
+"""Why some threads of a block may not reach a place in a function.
+
+A branch or loop around it that depends on the thread, or a return before it that
+does. What must be reached by all, the rules say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cudalint.devicecode.flow.branches import LOOPS, Branches, Guard
+from cudalint.devicecode.flow.threads import ThreadDependence
+from cudalint.finding import Span
+
+if TYPE_CHECKING:
+    from cudalint.devicecode.flow.bindings import Bindings
+    from cudalint.syntax.model import Branch, FileModel
+
+_STEP = re.compile(r"\w+\s*\+=\s*([^;]+?)\s*\)\s*$")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_ROUNDING = re.compile(r"\b(?:round|align|pad)\w*\s*(?:<[^<>;]*>\s*)?\(", re.IGNORECASE)
+_LAST_RETURN = re.compile(r"\breturn\b[^;{}]*;\s*\}?\s*$")
+_RETURN = re.compile(r"\breturn\b")
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """`kind`: "condition", "loop" or "return"; `name` is what differs; `span` the place."""
+
+    kind: str
+    name: str
+    span: Span
+
+
+class Divergence:
+    """Answers for one function; `barriers` are the places that all must reach."""
+
+    def __init__(self, model: FileModel, bindings: Bindings, barriers: Sequence[int]) -> None:
+        self._model = model
+        self._bindings = bindings
+        self._barriers = barriers
+        self._branches = Branches(bindings, model)
+        self._dependence: ThreadDependence | None = None
+        self._traps = [asm.span.start for asm in model.assembly if "trap;" in asm.text]
+        self._traps += [call.span.start for call in model.calls if call.name == "__trap"]
+
+    def cause(self, at: int) -> Cause | None:
+        """Why some threads may not come to the offset `at`, or not as often; None if all do."""
+        for guard in self._branches.around(at):
+            name = self._first(guard)
+            if name is None:
+                continue
+            if guard.branch.keyword in LOOPS:
+                if not self._is_rounded(guard):
+                    return Cause("loop", name, guard.branch.head)
+            elif not self._is_paired(guard.branch):
+                return Cause("condition", name, guard.branch.head)
+        for leave in self._returns(at):
+            name = None if self._excludes(leave, at) else self._leaves_some(leave, at)
+            if name is not None:
+                span = Span(self._model.path, leave, leave + len("return"))
+                return Cause("return", name, span)
+        return None
+
+    def _leaves_some(self, leave: int, at: int) -> str | None:
+        """What decides which threads leave at a return before `at`; None if all or none do."""
+        found = None
+        for guard in self._branches.around(leave):
+            if guard.branch.span.covers(at):
+                continue
+            if any(guard.branch.span.covers(trap) for trap in self._traps):
+                return None  # the kernel is over
+            name = self._first(guard)
+            if name is None and not guard.constant and self._ends_in_return(guard.branch):
+                return None  # all threads that come here leave, one way or another
+            found = found or name
+        return found
+
+    def _ends_in_return(self, branch: Branch) -> bool:
+        """Whether whoever comes to the end of the branch's statement returns."""
+        last = _LAST_RETURN.search(self._bindings.code, branch.span.start, branch.span.end)
+        return last is not None and not any(
+            branch.span.start < other.span.start and other.span.covers(last.start())
+            for other in self._branches.own
+        )
+
+    def _is_paired(self, branch: Branch) -> bool:
+        """Whether the other side of an `if` has a barrier as well: each thread meets one."""
+        if branch.keyword == "else":
+            other = self._branches.other(branch)
+        else:
+            elses = (b for b in self._branches.own if b.keyword == "else")
+            other = next((b for b in elses if self._branches.other(b) is branch), None)
+        return other is not None and any(other.span.covers(at) for at in self._barriers)
+
+    def _is_rounded(self, guard: Guard) -> bool:
+        """Whether a loop's bound is made a multiple of its step: all threads take as many turns."""
+        code = self._bindings.code
+        head = code[guard.branch.head.start : guard.branch.head.end]
+        step = _STEP.search(head)
+        if guard.branch.keyword != "for" or step is None:
+            return False
+        product = re.compile(rf"\*\s*{re.escape(step[1])}\s*$")
+        for name in _WORD.findall(code[slice(*guard.condition)]):
+            local = self._bindings.find(name, guard.condition[0])
+            if local is not None and local.name != step[0].split()[0]:
+                values = [code[value.start : value.end].strip() for value in local.values]
+                if values and all(product.search(v) or _ROUNDING.search(v) for v in values):
+                    return True
+        return False
+
+    def _first(self, guard: Guard) -> str | None:
+        if guard.constant:
+            return None
+        if self._dependence is None:
+            self._dependence = ThreadDependence(self._bindings, self._branches, self._model)
+        return self._dependence.first(*guard.condition)
+
+    def _returns(self, at: int) -> Iterator[int]:
+        """The returns of the same function before `at`; those of other lambdas are not."""
+        lambdas = [
+            f.body
+            for f in self._model.functions
+            if f.lambda_
+            and f.body is not None
+            and self._bindings.start <= f.span.start < self._bindings.end
+        ]
+        for match in _RETURN.finditer(self._bindings.code, self._bindings.start, at):
+            if all(b.covers(at) or not b.covers(match.start()) for b in lambdas):
+                yield match.start()
+
+    def _excludes(self, leave: int, at: int) -> bool:
+        """Whether the two places are in an `if` and its `else`."""
+        for guard in self._branches.around(at):
+            if guard.branch.keyword == "else":
+                other = self._branches.other(guard.branch)
+                if other is not None and other.span.covers(leave):
+                    return True
+        return False

@@ -1,0 +1,1 @@
+"""What rules on host code share: launch paths, cold code, streams, waits, memory."""

@@ -1,0 +1,264 @@
+"""The parts of a hot function that do not count as its launch path.
+
+Cold: branches that debug, trace or profile, operands that only run then,
+`#ifdef`s of the same kind, error branches that free and leave,
+`std::call_once`, initialisers of local statics.
+Lazy: a branch that makes the very resource which it finds absent or too small.
+How a condition reads is `cudalint.hostcode.predicates`; which whole functions are cold is
+`cudalint.hostcode.coldness`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from cudalint.devicecode.flow.text import CodeTexts
+from cudalint.hostcode.guards import debug_guarded, may_be_guarded
+from cudalint.hostcode.predicates import debug_only
+from cudalint.project.headermacros import home
+
+if TYPE_CHECKING:
+    from cudalint.finding import Span
+    from cudalint.source import SourceFile
+    from cudalint.syntax.model import Branch, Call, FileModel, Launch
+
+_ERROR = re.compile(
+    r"(?i)err|fail|success|stat(?:us)?\b|\bst\b|\brc\b|\bret\b|\bres(?:ult)?\b|\bok\b"
+    r"|^!\s*[\w.>-]+$|==\s*(?:nullptr|NULL)"
+)
+_FREES = re.compile(r"(?i)free|destroy|release|cleanup|unregister")
+_CREATES = re.compile(r"(?i)alloc|create|make_unique|make_shared|register|^new|init|upload|grow")
+_ABSENT = re.compile(
+    r"^!\s*\(?\s*([\w.>-]+?)(?:\.has_value\(\))?\s*\)?$"
+    r"|^([\w.>-]+)\s*==\s*(?:nullptr|NULL|0|false)$"
+    r"|^(?:nullptr|NULL|0|false)\s*==\s*([\w.>-]+)$"
+    r"|^([\w.>-]+)\.empty\(\)$"
+)
+_SMALL = re.compile(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
+_PRESENT = re.compile(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
+_ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
+
+
+class ColdRegions:
+    """Answers for every file of a run; each file's regions are found at the first question.
+
+    Operands of expressions are looked at in the files that `sources` has.
+    """
+
+    def __init__(
+        self, models: Mapping[str, FileModel], sources: Mapping[str, SourceFile] | None = None
+    ) -> None:
+        self._models = models
+        self._sources = sources or {}
+        self._codes = CodeTexts(self._sources)
+        self._flags: dict[str, _Flags] = {}
+        self._cold: dict[str, _Ranges] = {}
+        self._lazy: dict[str, _Ranges] = {}
+
+    def holds(self, record: Call | Launch) -> bool:
+        """Whether what `record` says happens in a cold or lazy region."""
+        return self.cold(record) or self.lazy(record)
+
+    def cold(self, record: Call | Launch) -> bool:
+        """Whether `record`, or the use of the macro that it comes from, lies in a cold region."""
+        if _inside(self._cold, record, self._models, _cold_spans):
+            return True
+        places = (record.span, record.use)
+        return any(self._guarded(place, record) for place in places if place is not None)
+
+    def lazy(self, record: Call | Launch) -> bool:
+        """Whether `record`, or the use of the macro that it comes from, lies in a lazy region."""
+        return _inside(self._lazy, record, self._models, _lazy_spans)
+
+    def _guarded(self, span: Span, record: Call | Launch) -> bool:
+        """Whether an operand around `span` is only reached for debugging."""
+        source = self._sources.get(span.path)
+        if source is None or not may_be_guarded(source.data, span.start):
+            return False
+        if span.path not in self._flags:
+            self._flags[span.path] = _Flags(self._models[span.path])
+        inside = record.function if span.path == home(record) else -1
+        known = self._flags[span.path].of(inside)
+        return debug_guarded(self._codes.of(span.path), span.start, known)
+
+
+class _Ranges:
+    """Merged ranges of offsets, for bisection."""
+
+    def __init__(self, spans: Iterator[Span]) -> None:
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        for start, end in sorted((span.start, span.end) for span in spans):
+            if self.ends and start <= self.ends[-1]:
+                self.ends[-1] = max(self.ends[-1], end)
+            else:
+                self.starts.append(start)
+                self.ends.append(end)
+
+    def cover(self, offset: int) -> bool:
+        place = bisect_right(self.starts, offset) - 1
+        return place >= 0 and offset < self.ends[place]
+
+
+def _inside(
+    ranges: dict[str, _Ranges],
+    record: Call | Launch,
+    models: Mapping[str, FileModel],
+    find: Callable[[FileModel], Iterator[Span]],
+) -> bool:
+    for span in (record.span, record.use):
+        if span is None:
+            continue
+        if span.path not in ranges:
+            ranges[span.path] = _Ranges(find(models[span.path]))
+        if ranges[span.path].cover(span.start):
+            return True
+    return False
+
+
+def _cold_spans(model: FileModel) -> Iterator[Span]:
+    yield from model.statics
+    yield from debug_regions(model)
+    calls = _CallIndex(model)
+    for call in model.calls:
+        if call.name == "call_once":
+            yield call.span
+    flags = _Flags(model)
+    for branch in model.branches:
+        if branch.keyword in ("if", "else", "while"):
+            entered = branch.keyword != "else"
+            known = flags.of(branch.function)
+            if debug_only(branch.condition, known, when=entered):
+                yield branch.span
+            elif branch.exits and debug_only(branch.condition, known, when=not entered):
+                yield _rest_of_block(model, branch)
+            elif branch.exits and entered and _cleans_up(branch, calls):
+                yield branch.span
+
+
+def _cleans_up(branch: Branch, calls: _CallIndex) -> bool:
+    """Whether a branch that leaves does so on an error, freeing what was taken."""
+    if not _ERROR.search(branch.condition):
+        return False
+    return any(_FREES.search(call.name) for call in calls.inside(branch.span))
+
+
+def debug_regions(model: FileModel) -> Iterator[Span]:
+    """The branches of preprocessor conditionals that only a debugging build takes."""
+    earlier: dict[int, list[str]] = {}
+    for region in model.regions:
+        before = earlier.setdefault(region.group, [])
+        itself = region.condition != "else" and debug_only(region.condition)
+        if itself or any(debug_only(condition, when=False) for condition in before):
+            yield region.span
+        before.append(region.condition)
+
+
+def _rest_of_block(model: FileModel, guard: Branch) -> Span:
+    """From a guard that leaves, to the end of the block that it stands in."""
+    around = [
+        branch.span
+        for branch in model.branches
+        if branch.span.start < guard.head.start and guard.span.end <= branch.span.end
+    ]
+    block = min(around, key=lambda span: span.end - span.start, default=None)
+    body = model.functions[guard.function].body if guard.function >= 0 else None
+    end = guard.span.end
+    if block is not None and (body is None or body.start <= block.start):
+        end = block.end
+    elif body is not None:
+        end = body.end
+    return type(guard.span)(guard.span.path, guard.span.end, max(end, guard.span.end))
+
+
+def _lazy_spans(model: FileModel) -> Iterator[Span]:
+    calls: _CallIndex | None = None
+    for branch in model.branches:
+        tested = _tested(branch)
+        if not tested or _is_switch(tested, branch, model):
+            continue
+        calls = calls or _CallIndex(model)
+        zero = bool(_ZERO.search(branch.condition))
+        if any(_makes(call, tested, zero=zero) for call in calls.inside(branch.span)):
+            yield branch.span
+
+
+def _tested(branch: Branch) -> frozenset[str]:
+    """The names of what a branch finds absent or too small; empty for another test."""
+    condition = branch.condition
+    if branch.keyword == "else":
+        present = _PRESENT.match(condition)
+        return frozenset(_WORD.findall(present[1])) if present else frozenset()
+    if branch.keyword != "if":
+        return frozenset()
+    absent = _ABSENT.match(condition)
+    if absent:
+        return frozenset(_WORD.findall(next(group for group in absent.groups() if group)))
+    small = _SMALL.match(condition)
+    counted = small and (small[1].isdigit() or small[2].isdigit())
+    if small and not counted and "&&" not in condition and "->" not in small[1][-2:]:
+        return frozenset(_WORD.findall(condition))
+    return frozenset()
+
+
+def _is_switch(tested: frozenset[str], branch: Branch, model: FileModel) -> bool:
+    """Whether what is tested is a flag that the caller gives, and no resource."""
+    parameters = model.functions[branch.function].parameters if branch.function >= 0 else ()
+    flags = {p.name for p in parameters if p.type.removeprefix("const ") == "bool"}
+    return tested <= flags
+
+
+def _makes(call: Call, tested: frozenset[str], *, zero: bool) -> bool:
+    """Whether `call` makes a resource of the tested name or size.
+
+    `zero`: it was compared to 0, as sizes are more often than handles; the call
+    then has to be given its address.
+    """
+    if not _CREATES.search(call.name):
+        return False
+    texts = " ".join(argument.text for argument in call.arguments)
+    if zero:
+        return not tested.isdisjoint(_ADDRESS.findall(texts))
+    if not tested.isdisjoint(_WORD.findall(texts)):
+        return True
+    return not call.expression_statement and "&" not in texts
+
+
+class _CallIndex:
+    """Calls by place, so that those inside a branch are found by bisection."""
+
+    def __init__(self, model: FileModel) -> None:
+        self._calls = sorted(
+            (call for call in model.calls if not (call.via_macro and call.use is None)),
+            key=lambda call: (call.use or call.span).start,
+        )
+        self._starts = [(call.use or call.span).start for call in self._calls]
+
+    def inside(self, span: Span) -> list[Call]:
+        first = bisect_right(self._starts, span.start - 1)
+        last = bisect_right(self._starts, span.end - 1)
+        return self._calls[first:last]
+
+
+class _Flags:
+    """Local flags with their initialisers, by function; a lambda sees its parents'."""
+
+    def __init__(self, model: FileModel) -> None:
+        self._model = model
+        self._own: dict[int, dict[str, str]] = {}
+        for flag in model.flags:
+            self._own.setdefault(flag.function, {})[flag.name] = flag.value
+
+    def of(self, function: int) -> dict[str, str]:
+        if not self._own:
+            return {}
+        known: dict[str, str] = {}
+        while function >= 0:
+            known = {**self._own.get(function, {}), **known}
+            function = self._model.functions[function].parent
+        return known

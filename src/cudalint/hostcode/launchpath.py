@@ -1,0 +1,126 @@
+"""Which host functions are on a launch path, with one shortest witness for each.
+
+A function is on a launch path when a launch is reachable from it, or when a
+function from which one is reachable calls it. Cold functions are on none, and
+nothing is reached through them. The calls are `cudalint.project.callgraph`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+
+import msgspec
+
+from cudalint.finding import Span
+from cudalint.hostcode.coldness import Coldness
+from cudalint.project.callgraph import CallGraph, Edge, LaunchSite, Node
+
+
+class Hop(msgspec.Struct, frozen=True):
+    """A call on a launch path: where it stands, and the name of the function it calls."""
+
+    span: Span
+    callee: str
+
+
+class Witness(msgspec.Struct, frozen=True):
+    """Why a function is on a launch path, by the shortest way there is.
+
+    `root` is the name of the function from which the launch is reached, and
+    `root_span` the place of that name; `below` are the calls from the root to
+    the function (none when it is the root itself); `down` the calls from the
+    root to the launcher; `launch` the launch, None for a function that is only
+    marked hot, or called from such a one.
+    """
+
+    root: str
+    root_span: Span
+    below: tuple[Hop, ...]
+    down: tuple[Hop, ...]
+    launch: LaunchSite | None
+
+
+class LaunchPaths:
+    """The launch paths of a run, found once."""
+
+    def __init__(self, graph: CallGraph, coldness: Coldness) -> None:
+        self._graph = graph
+        nodes = graph.nodes
+        self._cold = [coldness.is_cold(node.path, node.function) for node in nodes]
+        self._down: dict[int, Edge | None] = {}
+        self._reach: dict[int, int] = {}
+        self._find_roots()
+        for node in nodes:
+            forced = node.id not in self._reach and coldness.is_forced(node.path, node.function)
+            if forced:
+                self._down[node.id] = None
+                self._reach[node.id] = len(nodes)
+        self._up: dict[int, Edge | None] = {}
+        self._find_callees()
+
+    def witness(self, node: Node) -> Witness | None:
+        """Why `node` is on a launch path, or None when it is on none."""
+        if node.id not in self._up:
+            return None
+        below: list[Hop] = []
+        at = node.id
+        while (edge := self._up[at]) is not None:
+            below.append(self._hop(edge))
+            at = edge.caller
+        root = self._graph.nodes[at].function
+        down: list[Hop] = []
+        while (edge := self._down[at]) is not None:
+            down.append(self._hop(edge))
+            at = edge.callee
+        sites = self._graph.launches[at]
+        return Witness(
+            root=root.name,
+            root_span=root.name_span,
+            below=tuple(reversed(below)),
+            down=tuple(down),
+            launch=sites[0] if sites else None,
+        )
+
+    def _hop(self, edge: Edge) -> Hop:
+        return Hop(edge.span, self._graph.nodes[edge.callee].function.name)
+
+    def _find_roots(self) -> None:
+        """Breadth first from the launchers to their callers."""
+        callers: list[list[Edge]] = [[] for _ in self._graph.nodes]
+        for edges in self._graph.calls:
+            for edge in edges:
+                callers[edge.callee].append(edge)
+        pending: deque[int] = deque()
+        for node in self._graph.nodes:
+            if self._graph.launches[node.id] and not self._cold[node.id]:
+                self._down[node.id] = None
+                self._reach[node.id] = 0
+                pending.append(node.id)
+        while pending:
+            at = pending.popleft()
+            for edge in callers[at]:
+                if edge.caller not in self._reach and not self._cold[edge.caller]:
+                    self._reach[edge.caller] = self._reach[at] + 1
+                    self._down[edge.caller] = edge
+                    pending.append(edge.caller)
+
+    def _find_callees(self) -> None:
+        """Down from the roots: a function that is a root is its own witness."""
+        heap: list[tuple[int, int]] = []
+        for root in sorted(self._reach):
+            self._up[root] = None
+            heappush(heap, (self._reach[root], root))
+        best = dict(self._reach)
+        while heap:
+            distance, at = heappop(heap)
+            if distance > best[at]:
+                continue
+            for edge in self._graph.calls[at]:
+                callee = edge.callee
+                if self._cold[callee] or callee in self._reach:
+                    continue
+                if distance + 1 < best.get(callee, distance + 2):
+                    best[callee] = distance + 1
+                    self._up[callee] = edge
+                    heappush(heap, (distance + 1, callee))

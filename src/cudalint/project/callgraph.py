@@ -1,0 +1,139 @@
+"""The host's call graph: which function calls which, and where kernels are launched.
+
+A lambda's body belongs to the function it is written in; a macro's body belongs
+to each use. Which function a call means is `cudalint.project.resolve`; what code does
+not count at all (debug branches and the like) is `cudalint.hostcode.coldregions`. Who is
+on a launch path is `cudalint.hostcode.launchpath`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cudalint.devicecode.devicecode import device_only, enclosing
+from cudalint.finding import Span
+from cudalint.project.resolve import Resolver, is_host_definition
+from cudalint.syntax.model import Call, FileModel, Function, Launch
+
+if TYPE_CHECKING:
+    from cudalint.project.project import Project
+
+LAUNCH_CALLS = frozenset(
+    {
+        *("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchKernelEx"),
+        *("cudaLaunchCooperativeKernel", "cuLaunchKernel", "cuLaunchKernelEx"),
+        *("cuLaunchCooperativeKernel", "cudaGraphLaunch", "cuGraphLaunch"),
+    }
+)
+"""API calls that launch a kernel or a graph of kernels."""
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A host function with a body; `id` is its place in `CallGraph.nodes`."""
+
+    id: int
+    path: str
+    function: Function
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """`caller` calls `callee` at `span` (the callee's name, or a macro's use)."""
+
+    caller: int
+    callee: int
+    span: Span
+
+
+class LaunchSite(msgspec.Struct, frozen=True):
+    """A launch in a host function: what is launched, as written, and where."""
+
+    kernel: str
+    span: Span
+
+
+class CallGraph:
+    """Nodes in order of path and place; `calls` and `launches` by node, in file order."""
+
+    def __init__(self, project: Project, launch_functions: Collection[str] = ()) -> None:
+        models = project.models
+        self._models = models
+        self._macros = project.header_macros
+        self._cold = project.cold_regions
+        self._launch_functions = frozenset(launch_functions)
+        self._launch_names = {name.rpartition("::")[2] for name in launch_functions}
+        self._resolver = Resolver(models, project.includes)
+        self.nodes: list[Node] = []
+        self._ids: dict[tuple[str, int], int] = {}
+        for path in sorted(models):
+            for function in models[path].functions:
+                if is_host_definition(function):
+                    self._ids[path, function.index] = len(self.nodes)
+                    self.nodes.append(Node(len(self.nodes), path, function))
+        self.calls: list[list[Edge]] = [[] for _ in self.nodes]
+        self.launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
+        for path in sorted(models):
+            self._read(path, models[path])
+        for sites in self.launches:
+            sites.sort(key=lambda site: site.span)
+
+    def node_at(self, path: str, function: int) -> Node | None:
+        """The node whose body holds the function with this index (a lambda's is its parent's)."""
+        root = enclosing(self._models[path], function)
+        node = self._ids.get((path, root)) if root >= 0 else None
+        return None if node is None else self.nodes[node]
+
+    def _read(self, path: str, model: FileModel) -> None:
+        for launch in (*model.launches, *self._macros.launches(model)):
+            node = self._node_of(path, launch)
+            if node is not None and not self._cold.holds(launch):
+                span = launch.use or launch.name_span
+                self.launches[node.id].append(LaunchSite(launch.kernel, span))
+        known = self._resolver.names | LAUNCH_CALLS | self._launch_names
+        for call in (*model.calls, *self._macros.calls(model)):
+            if call.name not in known:
+                continue
+            node = self._node_of(path, call)
+            if node is None:
+                continue
+            if self._launches(call):
+                if not self._cold.holds(call):
+                    self.launches[node.id].append(LaunchSite(_launched(call), place(call)))
+                continue
+            targets = self._resolver.targets(path, node.function, call)
+            if targets and not self._cold.holds(call):
+                for target_path, target in targets:
+                    callee = self._ids[target_path, target.index]
+                    self.calls[node.id].append(Edge(node.id, callee, place(call)))
+
+    def _node_of(self, path: str, record: Call | Launch) -> Node | None:
+        """The node that a record belongs to; None for device code and for bodies of macros."""
+        if record.function < 0 or (record.via_macro and record.use is None):
+            return None
+        node = self.node_at(path, record.function)
+        if node is None or device_only(self._models[path], record.function):
+            return None
+        return node
+
+    def _launches(self, call: Call) -> bool:
+        plain = call.callee.split("<")[0].removeprefix("::")
+        if plain in LAUNCH_CALLS:
+            return True
+        return not self._launch_functions.isdisjoint((call.name, plain))
+
+
+def place(record: Call | Launch) -> Span:
+    """Where a record counts: at the use of the macro that it comes out of, else at its name."""
+    return record.use or record.name_span
+
+
+def _launched(call: Call) -> str:
+    """The kernel that an API launch names, or the call's own name."""
+    if "Graph" in call.name or not call.arguments:
+        return call.name
+    takes_config = "KernelEx" in call.name and len(call.arguments) > 1
+    text = call.arguments[1 if takes_config else 0].text
+    name = text.rpartition(")")[2] if text.startswith("(") else text
+    return name.strip().lstrip("&*") or call.name

@@ -1,0 +1,97 @@
+"""Which preprocessor branches the compilation for the device takes.
+
+Conditions are read as far as the file itself decides them, or as a default build
+would: one that defines nothing beyond what the file and nvcc define. Reading an
+expression is `cudalint.project.expression`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cudalint.project.expression import evaluate
+
+if TYPE_CHECKING:
+    from cudalint.finding import Span
+    from cudalint.syntax.model import FileModel, Region
+
+_BARE_DEFINED = re.compile(r"\bdefined\s+([A-Za-z_]\w*)")
+_BUILT_IN = {"__CUDACC__": 1, "__NVCC__": 1, "__cplusplus": 201703}
+_VERSIONS = {
+    "CUDART_VERSION": (12000, 99990),
+    "CUDA_VERSION": (12000, 99990),
+    "__CUDACC_VER_MAJOR__": (12, 99),
+}
+"""Names that the toolkit gives a value that grows, from the oldest that counts on."""
+_SOME_VALUE = frozenset({"__CUDA_ARCH__", "__CUDACC_VER_MINOR__", *_VERSIONS})
+"""Defined in the compilation for the device, with a value that depends on who compiles."""
+
+
+def _no_value(name: str) -> None:
+    """Names mean nothing inside the body of a macro that a condition tests."""
+
+
+class Conditions:
+    """Answers for the conditional regions of one file.
+
+    `default_build`: a name that the file does not define is undefined; else
+    whether it is defined can't be told.
+    """
+
+    def __init__(self, model: FileModel, *, default_build: bool) -> None:
+        self._model = model
+        self._default_build = default_build
+        self._bodies: dict[str, set[str]] = {}
+        for macro in model.macros:
+            self._bodies.setdefault(macro.name, set()).add(macro.body)
+
+    def leave_out(self, span: Span) -> bool:
+        """Whether `span` lies in a branch that is certainly not taken."""
+        return any(
+            region.span.start <= span.start < region.span.end and self._taken(region) is False
+            for region in self._model.regions
+        )
+
+    def _taken(self, region: Region) -> bool | None:
+        """Whether the branch is taken, None if that can't be told."""
+        own = True if region.condition == "else" else self._holds(region.condition)
+        if own is False:
+            return False
+        for earlier in self._model.regions:
+            if earlier.group == region.group and earlier.span.start < region.span.start:
+                before = self._holds(earlier.condition)
+                if before:
+                    return False
+                own = None if before is None else own
+        return own
+
+    def _holds(self, condition: str) -> bool | None:
+        text = _BARE_DEFINED.sub(r"defined(\1)", condition)
+        values = {self._evaluated(text, newest) for newest in (False, True)}
+        if None in values or len({bool(value) for value in values}) > 1:
+            return None
+        return bool(values.pop())
+
+    def _evaluated(self, text: str, newest: bool) -> int | None:
+        """The value with the oldest toolkit that counts, or with the newest there can be."""
+        return evaluate(text, lambda name: self._value(name, newest), apply=self._defined)
+
+    def _value(self, name: str, newest: bool) -> int | None:
+        if name in _VERSIONS:
+            return _VERSIONS[name][newest]
+        if name in _BUILT_IN:
+            return _BUILT_IN[name]
+        bodies = self._bodies.get(name)
+        if bodies is not None:
+            body = next(iter(bodies))
+            return evaluate(body, _no_value) if len(bodies) == 1 else None
+        return 0 if self._default_build and name not in _SOME_VALUE else None
+
+    def _defined(self, name: str, arguments: list[str]) -> int | None:
+        if name != "defined" or len(arguments) != 1:
+            return None
+        known = arguments[0] in _BUILT_IN or arguments[0] in _SOME_VALUE
+        if known or (arguments[0] in self._bodies and self._default_build):
+            return 1
+        return 0 if self._default_build else None

@@ -1,0 +1,1 @@
+"""What rules on text share: comments beside code, licences, families of names, deletions."""
