@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import gc
 import re
 import statistics
 import tempfile
@@ -62,6 +63,7 @@ def main() -> int:
     arguments = parser.parse_args()
     # As the command line does it.
     gc.disable()
+    gc.disable()  # as the command line does
     tree_sitter = Parser(Language(tree_sitter_cuda.language()))
     parsed: list[float] = []
     linted: list[float] = []
