@@ -63,7 +63,6 @@ def main() -> int:
     arguments = parser.parse_args()
     # As the command line does it.
     gc.disable()
-    gc.disable()  # as the command line does
     tree_sitter = Parser(Language(tree_sitter_cuda.language()))
     parsed: list[float] = []
     linted: list[float] = []

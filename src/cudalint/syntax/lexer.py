@@ -73,11 +73,12 @@ def lex(data: bytes) -> Lexed:
     loose: list[tuple[int, int]] = []
     literals: list[tuple[int, int]] = []
     directives: list[Directive] = []
-    at = 0
-    search = _TOKEN.search
-    while match := search(data, at):
-        kind = match.lastgroup
+    directive_end = 0
+    for match in _TOKEN.finditer(data):
         start, at = match.span()
+        if start < directive_end:
+            continue
+        kind = match.lastgroup
         if kind == "comment":
             comments.append((start, at))
             loose.append((start, at))
@@ -86,7 +87,7 @@ def lex(data: bytes) -> Lexed:
                 directive = _directive(data, start)
                 directives.append(directive)
                 comments.extend(_comments_inside(data, directive))
-                at = directive.end
+                directive_end = directive.end
         elif kind == "raw":
             literals.append((start + 1, max(start + 1, at - 1)))
         elif kind is not None:

@@ -120,7 +120,8 @@ def constants(path: str, bare: bytes) -> list[Constant]:
     found = []
     for match in _CONSTANT.finditer(bare):
         end = bare.find(b";", match.end(), match.end() + 600)
-        if end < 0:
+        # What depends on the thread or the block is no constant.
+        if end < 0 or bare.find(b"Idx.", match.end(), end) >= 0:
             continue
         start = match.start(1)
         text = bare[start:end]
