@@ -8,6 +8,7 @@ that finds the rules is `cudalint.registry`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -118,7 +119,7 @@ class Rule:
         )
 
 
-class FileRule(Rule):
+class FileRule(Rule, ABC):
     """Judges one file by what it says itself.
 
     `unreadable`: it is given the files that could not be read, and only those.
@@ -126,41 +127,41 @@ class FileRule(Rule):
 
     unreadable: ClassVar[bool] = False
 
+    @abstractmethod
     def check(self, file: FileModel, context: Context, options: Any) -> Iterator[Finding]:
         """Yield the findings of `file`; it also runs when other files are broken."""
-        raise NotImplementedError(self.code)
 
 
-class ProjectRule(Rule):
+class ProjectRule(Rule, ABC):
     """Judges the joined files: entry names, calls, launch paths."""
 
+    @abstractmethod
     def check(self, project: Project, context: Context, options: Any) -> Iterator[Finding]:
         """Yield the findings of the whole project, for whichever file."""
-        raise NotImplementedError(self.code)
 
 
-class TreeRule(Rule):
+class TreeRule(Rule, ABC):
     """Judges a kernel tree: its layers, shadows and manifests."""
 
+    @abstractmethod
     def check(self, tree: KernelTree, context: Context, options: Any) -> Iterator[Finding]:
         """Yield the findings of one tree (a run may hold several)."""
-        raise NotImplementedError(self.code)
 
 
-class CompileRule(Rule):
+class CompileRule(Rule, ABC):
     """Judges what nvcc and ptxas said of one source file, for all its archs."""
 
+    @abstractmethod
     def check(self, compiled: CompiledFile, context: Context, options: Any) -> Iterator[Finding]:
         """Yield the findings of one compiled file."""
-        raise NotImplementedError(self.code)
 
 
-class SuppressionRule(Rule):
+class SuppressionRule(Rule, ABC):
     """Judges the suppressions of one file, after every other rule has run."""
 
+    @abstractmethod
     def check(self, file: FileSuppressions) -> Iterator[Finding]:
         """Yield the findings on the suppressions of `file`."""
-        raise NotImplementedError(self.code)
 
 
 def fill(template: str, arguments: Sequence[str]) -> str:
