@@ -11,7 +11,7 @@ import re
 import msgspec
 
 from cudalint.finding import Span
-from cudalint.syntax.brackets import close_of
+from cudalint.syntax.brackets import after_space, close_of
 from cudalint.syntax.macros import substitute
 from cudalint.syntax.model import Assembly, normal
 
@@ -56,9 +56,7 @@ def asm_statements(code: bytes, bare: bytes) -> list[FoundAsm]:
         if bare[start - 2 : start] == b"__":
             start -= 2
         colon = _colon(bare, open_at + 1, close)
-        end = close + 1
-        while bare[end : end + 1].isspace():
-            end += 1
+        end = after_space(bare, close + 1)
         end = end + 1 if bare[end : end + 1] == b";" else close + 1
         found.append(
             FoundAsm(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from cudalint.syntax.brackets import close_of
+from cudalint.syntax.brackets import after_space, close_of
 
 _WORDS = (
     rb"__global__|__device__|__host__|__shared__|__constant__|__managed__|__grid_constant__|"
@@ -39,7 +39,6 @@ _SHOUTED_WORD = re.compile(
     rb"friend|using)\b)"
 )
 _GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
-_SPACE = re.compile(rb"\s*")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ANY_ATTRIBUTE_WORD = re.compile(
     rb"\b(?:" + _WORDS + rb"|" + _CALLS + rb"|" + _OTHER_WORDS + rb"|alignas)\b"
@@ -117,7 +116,7 @@ def mask_shouted_words(bare: bytes, text: bytearray) -> None:
         before = bare[max(0, start - 400) : start].rstrip()
         if before and before[-1] not in b";{}:)>":
             continue
-        after = _skip_space(bare, end)
+        after = after_space(bare, end)
         following = bare[after : after + 1]
         if following.isalpha() or following == b"_":
             blank(text, start, end)
@@ -134,16 +133,16 @@ def mask_kernel_heads(bare: bytes, text: bytearray) -> dict[int, int]:
     for match in _GLOBAL.finditer(bare):
         at = match.end()
         for _ in range(16):
-            at = _skip_space(bare, at)
+            at = after_space(bare, at)
             word = _NAME.match(bare, at)
             if word is None:
                 break
-            after = _skip_space(bare, word.end())
+            after = after_space(bare, word.end())
             if bare[after : after + 1] == b"(":
                 close = close_of(bare, after)
                 if close < 0:
                     break
-                following = _skip_space(bare, close + 1)
+                following = after_space(bare, close + 1)
                 if bare[following : following + 1] == b"(":
                     _join_name(text, at, close + 1)
                     names[at] = close + 1
@@ -169,8 +168,3 @@ def _join_name(text: bytearray, start: int, end: int) -> None:
     for i in range(start, end):
         if not (chr(text[i]).isalnum() and text[i] < 128):
             text[i] = ord("_")
-
-
-def _skip_space(text: bytes, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return at if match is None else match.end()

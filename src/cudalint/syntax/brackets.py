@@ -15,6 +15,13 @@ _CLOSERS = b")]}"
 _TEMPLATE_NAME = re.compile(rb"[A-Za-z_]\w*\s*$")
 
 
+def after_space(text: bytes | bytearray, at: int) -> int:
+    """The first offset at or after `at` that holds no white space."""
+    while text[at : at + 1].isspace():
+        at += 1
+    return at
+
+
 def close_of(text: bytes | bytearray, open_at: int, limit: int | None = None) -> int:
     """The offset of the bracket that closes the one at `open_at`, or −1.
 

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from cudalint.finding import Span
-from cudalint.syntax.brackets import close_of, split_arguments
+from cudalint.syntax.brackets import after_space, close_of, split_arguments
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import LaunchBounds, Parameter, normal
 
@@ -215,9 +215,7 @@ def _strip_templates(text: bytes) -> tuple[bytes, str | None]:
         at = text.find(b"template")
         if at < 0:
             return text, template
-        open_at = at + 8
-        while text[open_at : open_at + 1].isspace():
-            open_at += 1
+        open_at = after_space(text, at + 8)
         if text[open_at : open_at + 1] != b"<":
             return text, template
         close = _angle_close(text, open_at)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
-from cudalint.syntax.brackets import close_of, template_close
+from cudalint.syntax.brackets import after_space, close_of, template_close
 from cudalint.syntax.extract import extract
 from cudalint.syntax.heads import head_start
 from cudalint.syntax.macros import Definition, Expander, argument_values, substitute
@@ -40,9 +40,7 @@ def launches_of_macros(
     calls = {call.open_at: call for call in raw.calls}
     for use in uses:
         definition = by_name.get(use.name)
-        open_at = use.end
-        while bare[open_at : open_at + 1].isspace():
-            open_at += 1
+        open_at = after_space(bare, use.end)
         call = calls.get(open_at)
         if definition is None or call is None or call.span[0] >= use.start:
             continue
@@ -129,9 +127,7 @@ def _textual_launch(bare: bytes, at: int) -> RawCall | None:
         elif char == 0x3C and template_close(bare, end) > 0:
             end = template_close(bare, end) - 1
         end += 1
-    open_at = end + 3
-    while bare[open_at : open_at + 1].isspace():
-        open_at += 1
+    open_at = after_space(bare, end + 3)
     close = close_of(bare, open_at) if bare[open_at : open_at + 1] == b"(" else -1
     if close < 0:
         return None

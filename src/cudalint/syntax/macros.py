@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from cudalint.syntax.brackets import close_of, split_arguments
+from cudalint.syntax.brackets import after_space, close_of, split_arguments
 from cudalint.syntax.lexer import Directive
 
 _HEAD = re.compile(rb"\s*([A-Za-z_]\w*)(\(([^()]*)\))?")
@@ -126,7 +126,7 @@ class Expander:
                 inner = _PASTE.sub(b"", definition.body.strip())
                 replacement = self._expand(inner, hidden | {definition.name}, depth - 1)
             else:
-                open_at = _after_space(text, end)
+                open_at = after_space(text, end)
                 close = close_of(text, open_at) if text[open_at : open_at + 1] == b"(" else -1
                 if close < 0:
                     replacement = match.group()
@@ -146,12 +146,6 @@ class Expander:
             at = end
         pieces.append(text[at:])
         return b"".join(pieces)
-
-
-def _after_space(text: bytes, at: int) -> int:
-    while text[at : at + 1].isspace():
-        at += 1
-    return at
 
 
 def argument_values(definition: Definition, arguments: bytes) -> dict[bytes, bytes]:

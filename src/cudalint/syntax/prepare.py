@@ -14,7 +14,7 @@ import msgspec
 
 from cudalint.syntax import attributes, conditionals
 from cudalint.syntax.attributes import blank
-from cudalint.syntax.brackets import close_of
+from cudalint.syntax.brackets import after_space, close_of
 from cudalint.syntax.lexer import Directive, Lexed, lex, splice
 from cudalint.syntax.macros import Definition, read_definitions
 
@@ -233,9 +233,7 @@ def find_uses(bare: bytes, definitions: list[Definition]) -> list[Use]:
 def _use(bare: bytes, name: bytes, start: int, end: int, with_arguments: bool) -> Use | None:
     if not with_arguments:
         return Use(name, start, end, -1, -1)
-    after = end
-    while bare[after : after + 1].isspace():
-        after += 1
+    after = after_space(bare, end)
     if bare[after : after + 1] != b"(":
         return None
     close = close_of(bare, after)
@@ -273,9 +271,7 @@ def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:
     """Take a use that defines functions out of the text; what follows begins anew."""
     for text in (parse, bare):
         blank(text, use.start, use.end)
-        at = use.end
-        while text[at : at + 1].isspace():
-            at += 1
+        at = after_space(text, use.end)
         if text[at : at + 1] == b";":
             text[at] = ord(" ")
     bare[use.end - 1] = ord(";")
@@ -292,9 +288,7 @@ def _end_statements(bare: bytearray, parse: bytearray, uses: list[Use]) -> None:
         close = close_of(bare, open_at)
         if close < 0:
             continue
-        after = close + 1
-        while bare[after : after + 1].isspace():
-            after += 1
+        after = after_space(bare, close + 1)
         following = bare[after : after + 1]
         if (
             after > close + 1

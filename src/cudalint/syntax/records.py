@@ -116,11 +116,6 @@ def shared_record(
     )
 
 
-def relocate(arguments: tuple[Argument, ...], span: Span) -> tuple[Argument, ...]:
-    """The same texts, all at `span` (for text that was substituted)."""
-    return tuple(Argument(span, argument.text) for argument in arguments)
-
-
 def _template_open(text: bytes, end: int) -> int:
     """Where the `<` of the template arguments that end at `end` stands; `end` if none."""
     depth = round_depth = 0
