@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+_CODE = re.compile(rb"\S")
 _BRACKET = re.compile(rb"[()\[\]{}]")
 _SPLITTER = re.compile(rb"[()\[\]{}<>,]")
 _OPEN = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
@@ -17,9 +18,8 @@ _TEMPLATE_NAME = re.compile(rb"[A-Za-z_]\w*\s*$")
 
 def after_space(text: bytes | bytearray, at: int) -> int:
     """The first offset at or after `at` that holds no white space."""
-    while text[at : at + 1].isspace():
-        at += 1
-    return at
+    match = _CODE.search(text, at)
+    return len(text) if match is None else match.start()
 
 
 def close_of(text: bytes | bytearray, open_at: int, limit: int | None = None) -> int:
