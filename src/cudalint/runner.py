@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from cudalint.context import Context
-from cudalint.discovery.arguments import discover, read_context
-from cudalint.discovery.kinds import is_source
-from cudalint.extraction import Extraction, extract
 from cudalint.finding import Level
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
-from cudalint.project.project import Project
+from cudalint.reading import read
 from cudalint.registry import RESERVED, all_rules
 from cudalint.rule import CompileRule, ProjectRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
@@ -39,7 +36,7 @@ from cudalint.syntax.model import FileModel
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
     from cudalint.rule import Rule
-    from cudalint.tree.model import KernelTree, OtherHardware
+    from cudalint.tree.model import KernelTree
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -71,7 +68,7 @@ def run(request: Request) -> Run:
     loaded = load_settings(
         request.paths, request.cwd, config=request.config, isolated=request.isolated
     )
-    settings = _with_overrides(loaded.settings, request)
+    settings = with_overrides(loaded.settings, request)
     every = all_rules(settings.plugins)
     check_selectors(loaded, request.overrides, every)
     options = rule_options(settings, loaded.origin, every)
@@ -81,7 +78,8 @@ def run(request: Request) -> Run:
     return _Stages(request, settings, loaded.root, every, selection, whole=whole).run()
 
 
-def _with_overrides(settings: Settings, request: Request) -> Settings:
+def with_overrides(settings: Settings, request: Request) -> Settings:
+    """The settings of a file, with what the command line says instead."""
     return msgspec.structs.replace(
         settings,
         preview=settings.preview if request.preview is None else request.preview,
@@ -114,9 +112,11 @@ class _Stages:
 
     def run(self) -> Run:
         """All of it."""
-        sources, trees = self._read()
-        models = self._models(sources)
-        context = self._context(sources, models, trees)
+        reading = read(self._request, self._settings, self._root, whole=self._whole)
+        self._notifications += reading.notifications
+        self._skips += reading.skips
+        sources, models, trees = reading.sources, reading.models, reading.project.trees
+        context = Context(self._settings, sources, reading.project, trees)
         judging = Judge(self._selection, context)
         unreadable = [FileModel(path, 0) for path, file in sources.items() if file.problem]
         judging.files(context.models, unreadable)
@@ -130,67 +130,6 @@ class _Stages:
             message = f"types are judged by their spelling alone: {context.types_failure}"
             self._notifications.append(Notification("types-unavailable", Level.WARNING, message))
         return self._finish(sources, models, judging, compiled)
-
-    def _read(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
-        """The files asked for, the trees they lie in, and the rest of those trees.
-
-        Where settings say what the project is, the rest of the project too: rules
-        across files judge the files asked for, and they may be called from any.
-        """
-        from cudalint.tree.read import find_trees, tree_files
-
-        root, cwd = str(self._root), str(self._request.cwd)
-        found = discover(
-            self._request.paths,
-            root,
-            cwd,
-            self._settings,
-            force_exclude=self._request.force_exclude,
-            whole=self._whole,
-        )
-        self._notifications += found.notifications
-        asked_for = (path for path, source in found.sources.items() if source.requested)
-        folders = sorted({posixpath.dirname(path) for path in asked_for})
-        trees = find_trees(self._root, folders)
-        asked = self._without_other_hardware(found.sources, trees.others)
-        context = read_context(tree_files(trees.cuda), root, self._settings, asked)
-        return dict(sorted((asked | context).items())), trees.cuda
-
-    def _without_other_hardware(
-        self, sources: dict[str, SourceFile], others: Sequence[OtherHardware]
-    ) -> dict[str, SourceFile]:
-        """The files that are CUDA's: what a HARDWARE.toml says is for others, nvcc never sees."""
-        for folder in others:
-            below = f"{folder.path}/" if folder.path else ""
-            left = {path: file for path, file in sources.items() if not path.startswith(below)}
-            if folder.declared and len(left) < len(sources):
-                self._skips.append(Skip(folder.path or ".", folder.why))
-                sources = left
-        return sources
-
-    def _models(self, sources: dict[str, SourceFile]) -> dict[str, FileModel]:
-        from cudalint.cache import ModelCache
-
-        cache = ModelCache(self._request.cache) if self._request.cache else None
-        files = [file for path, file in sources.items() if is_source(path)]
-        extraction: Extraction = extract(files, cache, self._request.jobs)
-        self._notifications += extraction.notifications
-        if cache:
-            cache.prune()
-            if cache.failure:
-                self._notifications.append(
-                    Notification("cache-unusable", Level.WARNING, cache.failure)
-                )
-        return extraction.models
-
-    def _context(
-        self,
-        sources: dict[str, SourceFile],
-        models: dict[str, FileModel],
-        trees: tuple[KernelTree, ...],
-    ) -> Context:
-        project = Project(models, trees, self._settings, sources)
-        return Context(self._settings, sources, project, trees)
 
     def _without_arch(self, models: dict[str, FileModel], context: Context) -> Iterator[Skip]:
         """Say once that what depends on the arch was left out, where there was anything."""

@@ -1,0 +1,114 @@
+"""What a run reads: the files asked for, those around them, their models, joined.
+
+Every command that looks at sources starts here; what it does with them is its own.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cudalint.discovery.arguments import discover, read_context
+from cudalint.discovery.kinds import is_source
+from cudalint.extraction import Extraction, extract
+from cudalint.finding import Level
+from cudalint.project.project import Project
+from cudalint.run import Notification, Skip
+from cudalint.source import SourceFile
+from cudalint.syntax.model import FileModel
+
+if TYPE_CHECKING:
+    from cudalint.runner import Request
+    from cudalint.settings.model import Settings
+    from cudalint.tree.model import KernelTree, OtherHardware
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What was read: files and their models by path, as they are, and joined in `project`."""
+
+    sources: dict[str, SourceFile]
+    models: dict[str, FileModel]
+    project: Project
+    notifications: tuple[Notification, ...]
+    skips: tuple[Skip, ...]
+
+
+def read(request: Request, settings: Settings, root: Path, *, whole: bool) -> Reading:
+    """Read what `request` asks for; `whole` brings every other file below the root too."""
+    return _Reader(request, settings, root, whole=whole).read()
+
+
+class _Reader:
+    """The stages of reading, each a method, in the order in which `read` calls them."""
+
+    def __init__(self, request: Request, settings: Settings, root: Path, *, whole: bool) -> None:
+        self._request = request
+        self._settings = settings
+        self._root = root
+        self._whole = whole
+        self._notifications: list[Notification] = []
+        self._skips: list[Skip] = []
+
+    def read(self) -> Reading:
+        """All of it."""
+        sources, trees = self._files()
+        models = self._models(sources)
+        project = Project(models, trees, self._settings, sources)
+        notifications, skips = tuple(self._notifications), tuple(self._skips)
+        return Reading(sources, models, project, notifications, skips)
+
+    def _files(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
+        """The files asked for, the trees they lie in, and the rest of those trees.
+
+        Where settings say what the project is, the rest of the project too: rules
+        across files judge the files asked for, and they may be called from any.
+        """
+        from cudalint.tree.read import find_trees, tree_files
+
+        root, cwd = str(self._root), str(self._request.cwd)
+        found = discover(
+            self._request.paths,
+            root,
+            cwd,
+            self._settings,
+            force_exclude=self._request.force_exclude,
+            whole=self._whole,
+        )
+        self._notifications += found.notifications
+        asked_for = (path for path, source in found.sources.items() if source.requested)
+        folders = sorted({posixpath.dirname(path) for path in asked_for})
+        trees = find_trees(self._root, folders)
+        asked = self._without_other_hardware(found.sources, trees.others)
+        context = read_context(tree_files(trees.cuda), root, self._settings, asked)
+        return dict(sorted((asked | context).items())), trees.cuda
+
+    def _without_other_hardware(
+        self, sources: dict[str, SourceFile], others: Sequence[OtherHardware]
+    ) -> dict[str, SourceFile]:
+        """The files that are CUDA's: what a HARDWARE.toml says is for others, nvcc never sees."""
+        for folder in others:
+            below = f"{folder.path}/" if folder.path else ""
+            left = {path: file for path, file in sources.items() if not path.startswith(below)}
+            if folder.declared and len(left) < len(sources):
+                self._skips.append(Skip(folder.path or ".", folder.why))
+                sources = left
+        return sources
+
+    def _models(self, sources: dict[str, SourceFile]) -> dict[str, FileModel]:
+        from cudalint.cache import ModelCache
+
+        cache = ModelCache(self._request.cache) if self._request.cache else None
+        files = [file for path, file in sources.items() if is_source(path)]
+        extraction: Extraction = extract(files, cache, self._request.jobs)
+        self._notifications += extraction.notifications
+        if cache:
+            cache.prune()
+            if cache.failure:
+                self._notifications.append(
+                    Notification("cache-unusable", Level.WARNING, cache.failure)
+                )
+        return extraction.models
