@@ -233,7 +233,7 @@ def test_a_signal_ends_at_once_and_leaves_no_child(
 
 
 def test_an_internal_error_is_one_line_and_a_traceback_on_request(tree: Path) -> None:
-    fault = "import cudalint.runner as r\nr.discover = lambda *a, **k: 1 // 0\n"
+    fault = "import cudalint.runner as r\nr.read = lambda *a, **k: 1 // 0\n"
     command = f"{fault}from cudalint.cli.main import main; main()"
     for more, lines in (((), 1), (("--verbose",), 5)):
         done = subprocess.run(

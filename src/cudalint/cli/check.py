@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudalint.cli.main import complain
+from cudalint.cli.options import cache_folder, reading_options, words
 
 if TYPE_CHECKING:
     from cudalint.run import Run
@@ -18,25 +19,8 @@ if TYPE_CHECKING:
 FORMATS = ("text", "concise", "sarif")
 
 
-def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """An option that may be repeated, and hold several words with commas between."""
-    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
-
-
-def _jobs(_: click.Context, parameter: click.Parameter, value: str) -> int:
-    from cudalint.extraction import default_jobs
-
-    if value == "auto":
-        return default_jobs()
-    if value.isdecimal() and int(value) > 0:
-        return int(value)
-    raise click.BadParameter(f"'{value}' is neither a positive number nor 'auto'", param=parameter)
-
-
 def _selectors(name: str, text: str) -> Callable[..., Any]:
-    return click.option(
-        name, multiple=True, metavar="RULES", callback=_words, help=text, default=()
-    )
+    return click.option(name, multiple=True, metavar="RULES", callback=words, help=text, default=())
 
 
 @click.command("check", options_metavar="[OPTIONS]")
@@ -70,32 +54,7 @@ def _selectors(name: str, text: str) -> Callable[..., Any]:
     type=click.Choice(["auto", "always", "never"]),
     help="Compile with nvcc for the CU5 rules: if it is there, in any case, not.",
 )
-@click.option("--config", metavar="FILE", help="Take the settings of this file.")
-@click.option("--isolated", is_flag=True, help="Take no settings file.")
-@click.option(
-    "--exclude",
-    multiple=True,
-    metavar="PATTERN",
-    callback=_words,
-    help="Leave out more files: gitignore patterns, relative to the root.",
-)
-@click.option("--force-exclude", is_flag=True, help="Also leave out excluded files that are named.")
-@click.option(
-    "--jobs",
-    "-j",
-    default="auto",
-    show_default=True,
-    metavar="N",
-    callback=_jobs,
-    help="How many processes may run at once.",
-)
-@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
-@click.option(
-    "--cache-dir",
-    type=click.Path(readable=False, path_type=Path),
-    envvar="CUDALINT_CACHE_DIR",
-    help="Keep the cache there.",
-)
+@reading_options
 @click.option("--strict", is_flag=True, help="Let notes fail the run too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 though there are findings.")
 @click.option(
@@ -156,13 +115,6 @@ def _request(options: dict[str, Any]) -> Any:
     from cudalint.runner import Request
     from cudalint.settings.select import Overrides
 
-    cache = options["cache_dir"]
-    if options["no_cache"]:
-        cache = None
-    elif cache is None:
-        from cudalint.cache import default_folder
-
-        cache = default_folder()
     return Request(
         paths=options["paths"] or (".",),
         cwd=Path.cwd(),
@@ -174,7 +126,7 @@ def _request(options: dict[str, Any]) -> Any:
         exclude=options["exclude"],
         force_exclude=options["force_exclude"],
         jobs=options["jobs"],
-        cache=cache,
+        cache=cache_folder(options),
         strict=options["strict"],
         exit_zero=options["exit_zero"],
     )

@@ -1,0 +1,77 @@
+"""The options that say what is read, and how, for every command that reads sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """An option that may be repeated, and hold several words with commas between."""
+    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def _jobs(_: click.Context, parameter: click.Parameter, value: str) -> int:
+    from cudalint.extraction import default_jobs
+
+    if value == "auto":
+        return default_jobs()
+    if value.isdecimal() and int(value) > 0:
+        return int(value)
+    raise click.BadParameter(f"'{value}' is neither a positive number nor 'auto'", param=parameter)
+
+
+_READING = (
+    click.option("--config", metavar="FILE", help="Take the settings of this file."),
+    click.option("--isolated", is_flag=True, help="Take no settings file."),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        callback=words,
+        help="Leave out more files: gitignore patterns, relative to the root.",
+    ),
+    click.option(
+        "--force-exclude", is_flag=True, help="Also leave out excluded files that are named."
+    ),
+    click.option(
+        "--jobs",
+        "-j",
+        default="auto",
+        show_default=True,
+        metavar="N",
+        callback=_jobs,
+        help="How many processes may run at once.",
+    ),
+    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
+    click.option(
+        "--cache-dir",
+        type=click.Path(readable=False, path_type=Path),
+        envvar="CUDALINT_CACHE_DIR",
+        help="Keep the cache there.",
+    ),
+)
+
+
+def reading_options(command: F) -> F:
+    """Give a command the options of settings, exclusion, processes and cache."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
+
+
+def cache_folder(options: dict[str, Any]) -> Path | None:
+    """The cache's folder by these options, None for no cache."""
+    if options["no_cache"]:
+        return None
+    folder: Path | None = options["cache_dir"]
+    if folder is None:
+        from cudalint.cache import default_folder
+
+        return default_folder()
+    return folder
