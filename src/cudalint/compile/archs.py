@@ -14,41 +14,43 @@ WARP = 32
 THREADS_PER_BLOCK = 1024
 REGISTERS_PER_THREAD = 255
 
-_SUBPARTITIONS = 4
-_REGISTER_UNIT = 256
-"""Registers are given to warps in portions of this many."""
-
 
 class ArchLimits(msgspec.Struct, frozen=True):
     """The limits of one arch; sizes in bytes, `per_sm` and per block as the names say.
 
     `shared_per_block` is the most that a block may opt in to;
     `shared_reserved` what the driver takes for each block on top of its own.
+    Registers are given to warps in portions of `register_unit`, each warp those of
+    one of the SM's `partitions`. `barriers_per_sm` is 0 where their number does not
+    limit the blocks.
     """
 
     threads_per_sm: int
     blocks_per_sm: int
     shared_per_sm: int
     shared_per_block: int
+    barriers_per_sm: int = 0
     registers_per_sm: int = 65536
     shared_reserved: int = 1024
     shared_unit: int = 128
+    register_unit: int = 256
+    partitions: int = 4
 
     def register_ceiling(self, threads: int, blocks: int = 1) -> int:
         """The most registers a thread may use for `blocks` blocks of `threads` on one SM.
 
         0 when even the smallest portion is too much. Warps are spread over the
-        SM's four partitions, each with a quarter of the registers.
+        SM's partitions, each with its share of the registers.
         """
         warps = -(-threads // WARP) * blocks
-        per_partition = -(-warps // _SUBPARTITIONS)
-        portion = self.registers_per_sm // _SUBPARTITIONS // per_partition
-        per_thread = portion // _REGISTER_UNIT * _REGISTER_UNIT // WARP
+        per_partition = -(-warps // self.partitions)
+        portion = self.registers_per_sm // self.partitions // per_partition
+        per_thread = portion // self.register_unit * self.register_unit // WARP
         return min(per_thread, REGISTERS_PER_THREAD)
 
 
-def _kib(threads: int, blocks: int, per_sm: int, per_block: int) -> ArchLimits:
-    return ArchLimits(threads, blocks, per_sm * 1024, per_block * 1024)
+def _kib(threads: int, blocks: int, per_sm: int, per_block: int, barriers: int = 0) -> ArchLimits:
+    return ArchLimits(threads, blocks, per_sm * 1024, per_block * 1024, barriers)
 
 
 _LIMITS = {
@@ -58,12 +60,12 @@ _LIMITS = {
     87: _kib(1536, 16, 164, 163),
     88: _kib(1536, 16, 100, 99),
     89: _kib(1536, 24, 100, 99),
-    90: _kib(2048, 32, 228, 227),
-    100: _kib(2048, 32, 228, 227),
-    103: _kib(2048, 32, 228, 227),
-    110: _kib(1536, 24, 228, 227),
-    120: _kib(1536, 24, 100, 99),
-    121: _kib(1536, 24, 100, 99),
+    90: _kib(2048, 32, 228, 227, 64),
+    100: _kib(2048, 32, 228, 227, 64),
+    103: _kib(2048, 32, 228, 227, 32),
+    110: _kib(1536, 24, 228, 227, 24),
+    120: _kib(1536, 24, 100, 99, 24),
+    121: _kib(1536, 24, 100, 99, 24),
 }
 
 ARCHS = tuple(f"sm_{number}" for number in _LIMITS)

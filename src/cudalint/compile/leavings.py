@@ -70,6 +70,7 @@ class Leavings:
             diagnostics=diagnostics,
             failure=self._failure(diagnostics),
             dependencies=self._dependencies[0],
+            nvcc=self._toolchain.version,
         )
 
     def reading(self, started: float) -> Reading:

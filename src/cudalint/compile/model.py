@@ -78,7 +78,8 @@ class Compilation(msgspec.Struct, frozen=True):
     `failure` is "" when nvcc exited 0; else what went wrong in one line
     ("nvcc took longer than 60 s", the first error …). `arch` is "" when none
     was asked for and nvcc did not say. `dependencies` are the files inside the
-    project root that the compile read, the source among them.
+    project root that the compile read, the source among them. `nvcc` is the
+    version of the compiler, like "13.0.88"; "" when none was run.
     """
 
     arch: str
@@ -87,6 +88,7 @@ class Compilation(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     failure: str = ""
     dependencies: tuple[str, ...] = ()
+    nvcc: str = ""
 
 
 class CompiledFile(msgspec.Struct, frozen=True):
