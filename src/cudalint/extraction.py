@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.finding import Level, Span
 from cudalint.run import Notification
-from cudalint.signals import ended_by_signals
 from cudalint.source import SourceFile, is_utf8
 
 if TYPE_CHECKING:
@@ -85,35 +83,17 @@ def _extract_one(piece: Piece) -> FileModel | str:
 
 
 def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | str]:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
     from cudalint.syntax.model import FileModel
+    from cudalint.workers import Died, map_in_processes
 
     decode = msgspec.msgpack.Decoder(FileModel | str).decode
     chunks = list(_chunks(pieces))
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    context = multiprocessing.get_context(method)
-    pool = ProcessPoolExecutor(min(jobs, len(chunks)), context, initializer=_start_worker)
-    with ended_by_signals():
-        try:
-            with _signals_held_back():
-                results = [pool.submit(_extract_chunk, chunk) for chunk in chunks]
-            for chunk, result in zip(chunks, results, strict=True):
-                try:
-                    found = result.result()
-                except BrokenProcessPool:
-                    found = [_worker_died() for _ in chunk]
-                yield from (decode(one) if isinstance(one, bytes) else one for one in found)
-        except BaseException:
-            # Not `with`: leaving that waits for the workers, which is not "at once".
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.kill()
-                child.join()
-            raise
-    pool.shutdown()
+    results = map_in_processes(_extract_chunk, chunks, jobs)
+    for chunk, found in zip(chunks, results, strict=True):
+        if isinstance(found, Died):
+            yield from (_worker_died() for _ in chunk)
+        else:
+            yield from (decode(one) if isinstance(one, bytes) else one for one in found)
 
 
 def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes | FileModel | str]:
@@ -128,32 +108,6 @@ def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes | FileModel | str]:
 
 def _worker_died() -> str:
     return "the process that read this file, or one beside it, died\n"
-
-
-def _start_worker() -> None:
-    """Let a worker be ended by what the parent holds back while it starts it; not by Ctrl-C."""
-    import signal
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGHUP})
-
-
-@contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Hold back what ends this process; Ctrl-C for good in the processes started meanwhile.
-
-    Ctrl-C reaches every process of the group, and the parent ends its workers
-    itself. In the parent a signal would be lost if it came in the middle of a fork.
-    """
-    import signal
-
-    ending = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ending)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _chunks(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:

@@ -200,7 +200,6 @@ def _children(pid: int) -> list[int]:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
-@pytest.mark.xfail(strict=False, reason="hung in one whole run of three; the cause is not known")
 def test_a_signal_ends_at_once_and_leaves_no_child(
     number: signal.Signals, code: int, tree: Path
 ) -> None:

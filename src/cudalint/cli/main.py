@@ -25,6 +25,8 @@ def main() -> None:
         sys.stdout.flush()
     except KeyboardInterrupt:
         _end_at_once(130)
+    except SystemExit as end:
+        _end_at_once(end.code if isinstance(end.code, int) else 2)
     except BrokenPipeError:
         # The reader has what it wanted (`cudalint | head`): that is no failure of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

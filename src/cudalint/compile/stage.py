@@ -22,7 +22,7 @@ from cudalint.compile.request import CompileRequest
 from cudalint.compile.single import Compiler
 from cudalint.compile.store import Store
 from cudalint.compile.toolchain import Toolchains, find_toolchains
-from cudalint.signals import ended_by_signals
+from cudalint.signals import LOOK_AGAIN, ended_by_signals
 
 __all__ = ["CompileRequest", "compile_files", "find_toolchains"]
 
@@ -80,12 +80,19 @@ def _each(
     jobs: int,
 ) -> list[Compilation]:
     """The result of each request, in order; on an interrupt all children are killed first."""
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-    with ended_by_signals():
+    with ended_by_signals() as look:
         executor = ThreadPoolExecutor(min(jobs, len(requests)))
         try:
-            return list(executor.map(compile_one, requests))
+            futures = [executor.submit(compile_one, request) for request in requests]
+            left = set(futures)
+            while left:
+                done, left = wait(left, LOOK_AGAIN, FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+                look()
+            return [future.result() for future in futures]
         except BaseException:
             processes.stop()
             raise

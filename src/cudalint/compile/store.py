@@ -50,7 +50,7 @@ class Reading(msgspec.Struct, frozen=True):
     """What one compile read: `inside` the project root and relative to it, `outside` absolute.
 
     `folders` are those that quoted includes are searched in, relative to the
-    root; `started` is when the compile started (seconds since the epoch).
+    root; `started` is a file's modification time, had it been written as the compile started.
     """
 
     inside: tuple[str, ...]
