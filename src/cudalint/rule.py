@@ -68,7 +68,8 @@ class Rule:
     `messages` maps a message id to a template: plain sentences that end in a
     period, with placeholders `'{0}'`, `'{1}'`, …, each in single quotes.
     `options` is a frozen msgspec Struct with a default for each field (keys are
-    kebab-case in the settings: use `rename="kebab"`).
+    kebab-case in the settings: use `rename="kebab"`). `by_arch` goes with
+    `lacks_arch`: which part of the rule that is (" for blocks per SM"), "" for all.
     """
 
     code: ClassVar[str]
@@ -80,8 +81,14 @@ class Rule:
     default: ClassVar[bool] = True
     since: ClassVar[str] = "0.1.0"
     options: ClassVar[type[msgspec.Struct]] = NoOptions
+    by_arch: ClassVar[str] = ""
     VALID: ClassVar[Sequence[Example]] = ()
     INVALID: ClassVar[Sequence[Example]] = ()
+
+    @classmethod
+    def lacks_arch(cls, file: FileModel, context: Context) -> bool:
+        """Whether `file` holds what the rule judges by arch, and no arch is known for it."""
+        return False
 
     @classmethod
     def report(

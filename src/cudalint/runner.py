@@ -132,18 +132,11 @@ class _Stages:
         return self._finish(sources, models, judging, compiled)
 
     def _without_arch(self, models: dict[str, FileModel], context: Context) -> Iterator[Skip]:
-        """Say once that what depends on the arch was left out, where there was anything."""
-        if all(rule.code != "CU109" for rule in self._selection.rules):
-            return
-        wanting = (
-            path
-            for path, model in models.items()
-            if context.sources[path].requested
-            for kernel in model.kernels
-            if kernel.bounds is not None and len(kernel.bounds.arguments) > 1
-        )
-        if any(not context.archs(path) for path in dict.fromkeys(wanting)):
-            yield Skip("CU109 for blocks per SM", "no arch known where 'targets' gives none")
+        """Say once of each rule that what depends on the arch was left out, where there was any."""
+        requested = [m for path, m in models.items() if context.sources[path].requested]
+        for rule in self._selection.rules:
+            if any(rule.lacks_arch(model, context) for model in requested):
+                yield Skip(f"{rule.code}{rule.by_arch}", "no arch known where 'targets' gives none")
 
     def _compile(
         self, sources: dict[str, SourceFile], trees: tuple[KernelTree, ...]

@@ -14,7 +14,7 @@ from cudalint.project.instances import instances
 from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.brackets import split_arguments
-from cudalint.syntax.model import Function
+from cudalint.syntax.model import FileModel, Function
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _SM121 = 'targets = ["sm_121"]\n'
@@ -245,6 +245,14 @@ template __global__ void fill<64>(float*);
             also=("CU104",),
         ),
     )
+
+    by_arch = " for blocks per SM"
+
+    @classmethod
+    def lacks_arch(cls, file: FileModel, context: Context) -> bool:
+        """Bounds with a number of blocks."""
+        of_blocks = any(k.bounds is not None and len(k.bounds.arguments) > 1 for k in file.kernels)
+        return of_blocks and not context.archs(file.path)
 
     def check(self, project: Project, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Judge each `__launch_bounds__` once; the worst that is known of it is said."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from cudalint.compile.archs import ARCHS
 from cudalint.context import Context
 from cudalint.devicecode.devicecode import enclosing, on_device
 from cudalint.finding import Finding, Level
@@ -31,7 +32,7 @@ class UnsupportedInstruction(FileRule):
         Branches that the target does not compile are left alone: guards on
         `__CUDA_ARCH__`, and on macros by the file, its includes and the
         target's flags. So are functions of headers that no kernel of the run
-        calls. Nothing is reported where no target is known.
+        calls. Nothing is reported where no target is known; the summary says so.
 
     Why it matters
         ptxas refuses the file, or the intrinsic is emulated slowly: plain sm_120
@@ -258,9 +259,26 @@ __device__ void no() { asm volatile("wgmma.fence.sync.aligned;"); }
         ),
     )
 
+    @classmethod
+    def lacks_arch(cls, file: FileModel, context: Context) -> bool:
+        """An instruction or intrinsic that some arch lacks."""
+        calls = _intrinsics(file)
+        if not file.assembly and not calls:
+            return False
+        from cudalint.devicecode.instructions import lacking_instruction, lacking_intrinsic
+        from cudalint.project.targetbuild import builds
+
+        if next(builds(file.path, context), None) is not None:
+            return False
+        return any(
+            any(lacking_instruction(record.text, arch) for record in file.assembly)
+            or any(lacking_intrinsic(call.name, arch) for call in calls)
+            for arch in ARCHS
+        )
+
     def check(self, file: FileModel, context: Context, options: NoOptions) -> Iterator[Finding]:
         """Judge the instructions of a file for each arch that it is compiled for."""
-        calls = [c for c in file.calls if c.name.startswith(("__nv_cvt_", "__reduce_"))]
+        calls = _intrinsics(file)
         if not file.assembly and not calls:
             return
         from cudalint.devicecode.instructions import lacking_instruction, lacking_intrinsic
@@ -310,6 +328,10 @@ __device__ void no() { asm volatile("wgmma.fence.sync.aligned;"); }
             related=place.related,
             extents=(place.record.span, *place.uses),
         )
+
+
+def _intrinsics(file: FileModel) -> list[Call]:
+    return [call for call in file.calls if call.name.startswith(("__nv_cvt_", "__reduce_"))]
 
 
 def _verdict(

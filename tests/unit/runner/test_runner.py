@@ -141,6 +141,25 @@ def test_what_needs_an_arch_is_told_once_to_be_skipped(tmp_path: Path) -> None:
     assert lint(tmp_path, select=("CU109",)).skips == ()
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('asm volatile("wgmma.fence.sync.aligned;");', True),
+        ("*x = __nv_cvt_float_to_fp4(*x, __NV_E2M1, cudaRoundNearest);", True),
+        ('asm volatile("mov.u32 %0, %laneid;" : "=r"(*x));', False),
+        ("*x = __nv_cvt_float_to_fp8(*x, __NV_SATFINITE, __NV_E4M3);", False),
+    ],
+)
+def test_instructions_of_some_archs_are_told_to_be_skipped(
+    body: str, told: bool, tmp_path: Path
+) -> None:
+    write_files(tmp_path, {f"{n}.cu": f"__global__ void k(unsigned* x) {{ {body} }}" for n in "ab"})
+    skipped = ["CU206 skipped (no arch known where 'targets' gives none)"] if told else []
+    assert [str(skip) for skip in lint(tmp_path, select=("CU206",)).skips] == skipped
+    write_files(tmp_path, {"cudalint.toml": 'targets = ["sm_121"]\n'})
+    assert lint(tmp_path, select=("CU206",)).skips == ()
+
+
 def test_what_is_for_other_hardware_is_not_linted(tmp_path: Path) -> None:
     _tree(tmp_path)
     bad = "__global__ void k(void* p) {}\n"
