@@ -151,6 +151,14 @@ __global__ void k(detail::Types::pointer a, maybe_t b) {}
                   ~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~~~~~~
 """,
         ),
+        Example(
+            code="""\
+#include "attributes.cuh"
+__global__ void k(float* a, const void* b ALIGNED(16), void* c [[maybe_unused]]) {}
+                            ~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~~~~~~~~~~~~~~~~~~~~~
+""",
+            message="'b' of the kernel 'k' is an untyped pointer, 'const void*';",
+        ),
     )
     VALID = (
         Example(

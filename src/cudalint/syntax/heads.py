@@ -36,6 +36,11 @@ _TYPE_WORDS = frozenset(
 _DROPPED = re.compile(
     rb"\b(?:__restrict__|__restrict|restrict|__grid_constant__|register|typename|"
     rb"(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\))(?!\w)"
+    rb"|\[\[[^\]]*\]\]"
+)
+_LAST_CALL = re.compile(
+    rb"([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*(?<=[\s\]])[A-Za-z_]\w*"
+    rb"\s*\((?:[^()]|\([^()]*\))*\)$"
 )
 # What most parameters look like: `const float* __restrict__ x`, `unsigned n`.
 _PLAIN_PARAMETER = re.compile(
@@ -176,6 +181,10 @@ def read_parameter(span: Span, text: bytes) -> Parameter:
     if pointer is not None:
         name = (pointer.group(1) or b"").decode()
         return Parameter(span, normal(text), name, default)
+    # A macro with arguments after the name brings attributes; `int done(int)` is named done.
+    called = _LAST_CALL.search(text) if text.endswith(b")") else None
+    if called is not None and _names_a_parameter(text[: called.start()], called.group(1)):
+        text = text[: called.end(2)]
     match = _NAME_AT_END.search(text)
     if match is None or not _names_a_parameter(text[: match.start()], match.group(1)):
         return Parameter(span, normal(text), "", default)

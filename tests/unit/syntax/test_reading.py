@@ -353,6 +353,27 @@ def test_a_file_of_aliases_alone() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "type_", "name"),
+    [
+        ("void* p ATTR(3)", "void*", "p"),
+        ("const int n ALIGNED (f(3))", "const int", "n"),
+        ("int a[4] ATTR(1)", "int *", "a"),
+        ("void* q [[maybe_unused]]", "void*", "q"),
+        ("float* [[gnu::aligned(16)]] t", "float*", "t"),
+        ("[[maybe_unused]] float x", "float", "x"),
+        ("int done(int)", "int done(int)", ""),
+        ("const T done(T(int))", "const T done(T(int))", ""),
+        ("std::vector<int> done(int)", "std::vector<int> done(int)", ""),
+    ],
+)
+def test_attributes_after_a_parameters_name_are_no_part_of_it(
+    written: str, type_: str, name: str
+) -> None:
+    (function,) = read(f"void f({written});").functions
+    assert [(p.type, p.name) for p in function.parameters] == [(type_, name)]
+
+
 def test_a_variadic_parameter_is_one() -> None:
     parameters = read("void f(const char* format, ...);").functions[0].parameters
     assert [p.type for p in parameters] == ["const char*", "..."]
