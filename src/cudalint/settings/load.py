@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from cudalint.settings.model import ARCH_PATTERN, RuleSettings, Settings
+from cudalint.settings.model import ARCH_PATTERN, LaunchSettings, RuleSettings, Settings
 from cudalint.settings.origin import Key, Origin, SettingsError, did_you_mean
 
 NAMES = ("cudalint.toml", "pyproject.toml")
@@ -73,6 +73,8 @@ def parse_settings(origin: Origin) -> Settings:
         rules[name] = _rule_settings(name, table, origin)
     for pattern, selectors in _table(fields, "per-file-ignores", origin).items():
         _convert(selectors, tuple[str, ...], ("per-file-ignores", pattern), origin)
+    for pattern, launch in _table(fields, "launches", origin).items():
+        _convert(launch, LaunchSettings, ("launches", pattern), origin)
     fields.pop("rules", None)
     settings: Settings = _convert(fields, Settings, (), origin)
     return msgspec.structs.replace(settings, rules=rules)

@@ -47,6 +47,16 @@ class RuleSettings(msgspec.Struct, frozen=True):
     options: dict[str, Any] = {}
 
 
+class LaunchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """`[launches."PATTERN"]`: how the kernels of a name are launched.
+
+    `threads` of a block, and bytes of dynamic shared memory; None says nothing.
+    """
+
+    threads: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
+    dynamic_shared: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """Everything that may stand in cudalint.toml or `[tool.cudalint]`.
 
@@ -54,7 +64,8 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     hold codes, prefixes ("CU3"), names or "ALL". `exclude`, `extend_exclude`,
     `launcher_globs`, `cold_paths` and the keys of `per_file_ignores` are
     gitignore patterns, relative to the root. `targets` are archs ("sm_121"),
-    which beat the tree's. `plugins` are names of installed entry points of the
+    which beat the tree's. The keys of `launches` are patterns of kernel names, of
+    which the first that fits counts. `plugins` are names of installed entry points of the
     group `cudalint.rules`; none is loaded unless named. `max_file_size` is in
     bytes; `compile_timeout` in seconds.
     """
@@ -72,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     targets: tuple[Arch, ...] = ()
     launcher_globs: tuple[str, ...] = ()
     launch_functions: tuple[str, ...] = ()
+    launches: dict[str, LaunchSettings] = {}
     cold_paths: tuple[str, ...] | None = None
     cold_functions: tuple[str, ...] | None = None
     compile: Literal["auto", "always", "never"] = "auto"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cudalint.settings.load import Loaded, common_folder, load_settings, parse_settings
-from cudalint.settings.model import RuleSettings, Settings
+from cudalint.settings.model import LaunchSettings, RuleSettings, Settings
 from cudalint.settings.origin import Origin, SettingsError
 
 
@@ -48,6 +48,9 @@ def test_every_key() -> None:
         plugins = []
         [per-file-ignores]
         "tests/**" = ["CU3"]
+        [launches."attn_*"]
+        threads = 128
+        dynamic-shared = 65536
         [rules.CU301]
         level = "note"
         extra = ["x"]
@@ -55,6 +58,7 @@ def test_every_key() -> None:
     )
     assert settings.select == ("CU1", "sync-in-launch-path")
     assert settings.per_file_ignores == {"tests/**": ("CU3",)}
+    assert settings.launches == {"attn_*": LaunchSettings(128, 65536)}
     assert settings.compile_timeout == 3.0
     assert settings.rules == {"CU301": RuleSettings("note", {"extra": ["x"]})}
     assert settings != Settings()
@@ -82,6 +86,11 @@ def test_a_byte_order_mark_is_taken_off() -> None:
         ("per-file-ignores = 1", "cudalint.toml:1:20: 'per-file-ignores' must be a table"),
         ("[per-file-ignores]\n'é' = ['CU1', 3]",
          "cudalint.toml:2:15: per-file-ignores.é: expected str, got int"),
+        ("launches = 1", "cudalint.toml:1:12: 'launches' must be a table"),
+        ("[launches.'a.*']\nthreads = 2048",
+         "cudalint.toml:2:11: launches.a.*.threads: expected int <= 1024"),
+        ("[launches.k]\ndynamic_shared = 1", "cudalint.toml:2:1: unknown key 'dynamic_shared'; "
+         "did you mean 'dynamic-shared'?"),
         ("rules = []", "cudalint.toml:1:9: 'rules' must be a table"),
         ("[rules]\nCU301 = 'note'", "cudalint.toml:2:9: 'rules.CU301' must be a table"),
         ("[rules.CU301]\nlevel = 'warn'", "cudalint.toml:2:9: rules.CU301.level: 'warn' is none "
