@@ -51,7 +51,9 @@ class Coldness:
         self._includes = includes
         paths = COLD_PATHS if settings.cold_paths is None else settings.cold_paths
         names = COLD_FUNCTIONS if settings.cold_functions is None else settings.cold_functions
+        self._paths = tuple(paths)
         self._patterns = Patterns(paths)
+        self._default = settings.cold_paths is None, settings.cold_functions is None
         self._names = frozenset("".join(words(name)) for name in names if name not in _WHOLE)
         self._whole = frozenset(names)
         self._files: dict[str, bool] = {}
@@ -62,9 +64,22 @@ class Coldness:
         mark = self._mark(path, function)
         if mark:
             return mark == "cold"
-        if function.owner and function.name.lstrip("~") == function.owner:
-            return True
-        return self._named_cold(function.name) or self._cold_file(path)
+        return _is_structor(function) or bool(self._name_of(function)) or self._cold_file(path)
+
+    def why(self, path: str, function: Function) -> str:
+        """Why `function` is cold, as part of a sentence; "" when it isn't."""
+        if not self.is_cold(path, function):
+            return ""
+        if self._mark(path, function):
+            return "a comment says 'cudalint: cold'"
+        if _is_structor(function):
+            return "it is a destructor" if function.name.startswith("~") else "it is a constructor"
+        by_default = [" by default" if default else "" for default in self._default]
+        name = self._name_of(function)
+        if name:
+            return f"'cold-functions' holds '{name}'{by_default[1]}"
+        matching = (pattern for pattern in self._paths if Patterns((pattern,)).match(path))
+        return f"'cold-paths' holds '{next(matching)}'{by_default[0]}"
 
     def is_forced(self, path: str, function: Function) -> bool:
         """Whether a comment says `cudalint: hot`."""
@@ -92,20 +107,26 @@ class Coldness:
             }
         return self._marks[path]
 
-    def _named_cold(self, name: str) -> bool:
-        if name in self._whole:
-            return True
-        parts = words(name)
-        ends = range(1, min(_JOINED, len(parts)) + 1)
-        return any(
-            "".join(parts[:count]) in self._names or "".join(parts[-count:]) in self._names
-            for count in ends
-        )
+    def _name_of(self, function: Function) -> str:
+        """What of `cold-functions` the name is, begins or ends with; "" if nothing."""
+        if function.name in self._whole:
+            return function.name
+        parts = words(function.name)
+        for count in range(1, min(_JOINED, len(parts)) + 1):
+            for end in ("".join(parts[:count]), "".join(parts[-count:])):
+                if end in self._names:
+                    return end
+        return ""
 
     def _cold_file(self, path: str) -> bool:
         if path not in self._files:
             self._files[path] = self._patterns.match(path)
         return self._files[path]
+
+
+def _is_structor(function: Function) -> bool:
+    """Whether it is a constructor or a destructor."""
+    return bool(function.owner) and function.name.lstrip("~") == function.owner
 
 
 def words(name: str) -> list[str]:

@@ -75,6 +75,17 @@ class ColdRegions:
         """Whether `record`, or the use of the macro that it comes from, lies in a lazy region."""
         return _inside(self._lazy, record, self._models, _lazy_spans)
 
+    def why(self, record: Call | Launch) -> str:
+        """Why `record` does not count, as part of a sentence; "" where it does."""
+        for span in (record.span, record.use):
+            if span is None:
+                continue
+            model = self._models[span.path]
+            for region, why in (*_cold_spans(model), *_lazy_spans(model)):
+                if region.covers(span.start):
+                    return why
+        return "is an operand that only runs for debugging" if self.cold(record) else ""
+
     def _guarded(self, span: Span, record: Call | Launch) -> bool:
         """Whether an operand around `span` is only reached for debugging."""
         source = self._sources.get(span.path)
@@ -90,10 +101,10 @@ class ColdRegions:
 class _Ranges:
     """Merged ranges of offsets, for bisection."""
 
-    def __init__(self, spans: Iterator[Span]) -> None:
+    def __init__(self, regions: Iterator[tuple[Span, str]]) -> None:
         self.starts: list[int] = []
         self.ends: list[int] = []
-        for start, end in sorted((span.start, span.end) for span in spans):
+        for start, end in sorted((span.start, span.end) for span, _ in regions):
             if self.ends and start <= self.ends[-1]:
                 self.ends[-1] = max(self.ends[-1], end)
             else:
@@ -109,7 +120,7 @@ def _inside(
     ranges: dict[str, _Ranges],
     record: Call | Launch,
     models: Mapping[str, FileModel],
-    find: Callable[[FileModel], Iterator[Span]],
+    find: Callable[[FileModel], Iterator[tuple[Span, str]]],
 ) -> bool:
     for span in (record.span, record.use):
         if span is None:
@@ -121,24 +132,30 @@ def _inside(
     return False
 
 
-def _cold_spans(model: FileModel) -> Iterator[Span]:
-    yield from model.statics
-    yield from debug_regions(model)
+def _cold_spans(model: FileModel) -> Iterator[tuple[Span, str]]:
+    """The cold regions of a file, each with why it is one."""
+    for static in model.statics:
+        yield static, "initialises a local static, once"
+    for region in debug_regions(model):
+        yield region, "is under '#if' for debugging builds"
     calls = _CallIndex(model)
     for call in model.calls:
         if call.name == "call_once":
-            yield call.span
+            yield call.span, "runs once, by 'call_once'"
     flags = _Flags(model)
     for branch in model.branches:
         if branch.keyword in ("if", "else", "while"):
             entered = branch.keyword != "else"
             known = flags.of(branch.function)
+            said = f"'{branch.keyword} ({branch.condition})'"
+            if not entered:
+                said = f"the 'else' of 'if ({branch.condition})'"
             if debug_only(branch.condition, known, when=entered):
-                yield branch.span
+                yield branch.span, f"only runs for debugging, under {said}"
             elif branch.exits and debug_only(branch.condition, known, when=not entered):
-                yield _rest_of_block(model, branch)
+                yield _rest_of_block(model, branch), f"only runs for debugging, after {said}"
             elif branch.exits and entered and _cleans_up(branch, calls):
-                yield branch.span
+                yield branch.span, f"is an error branch that frees and leaves, under {said}"
 
 
 def _cleans_up(branch: Branch, calls: _CallIndex) -> bool:
@@ -176,7 +193,8 @@ def _rest_of_block(model: FileModel, guard: Branch) -> Span:
     return type(guard.span)(guard.span.path, guard.span.end, max(end, guard.span.end))
 
 
-def _lazy_spans(model: FileModel) -> Iterator[Span]:
+def _lazy_spans(model: FileModel) -> Iterator[tuple[Span, str]]:
+    """The lazy regions of a file, each with why it is one."""
     calls: _CallIndex | None = None
     for branch in model.branches:
         tested = _tested(branch)
@@ -185,7 +203,7 @@ def _lazy_spans(model: FileModel) -> Iterator[Span]:
         calls = calls or _CallIndex(model)
         zero = bool(_ZERO.search(branch.condition))
         if any(_makes(call, tested, zero=zero) for call in calls.inside(branch.span)):
-            yield branch.span
+            yield branch.span, f"makes at the first need what '{branch.condition}' tests"
 
 
 def _tested(branch: Branch) -> frozenset[str]:

@@ -63,24 +63,42 @@ class LaunchPaths:
         """Why `node` is on a launch path, or None when it is on none."""
         if node.id not in self._up:
             return None
-        below: list[Hop] = []
+        below: list[Edge] = []
         at = node.id
         while (edge := self._up[at]) is not None:
-            below.append(self._hop(edge))
+            below.append(edge)
             at = edge.caller
         root = self._graph.nodes[at].function
-        down: list[Hop] = []
-        while (edge := self._down[at]) is not None:
-            down.append(self._hop(edge))
-            at = edge.callee
-        sites = self._graph.launches[at]
+        down = self.down(at)
+        launcher = down[-1].callee if down else at
+        sites = self._graph.launches[launcher]
         return Witness(
             root=root.name,
             root_span=root.name_span,
-            below=tuple(reversed(below)),
-            down=tuple(down),
+            below=tuple(self._hop(edge) for edge in reversed(below)),
+            down=tuple(self._hop(edge) for edge in down),
             launch=sites[0] if sites else None,
         )
+
+    def is_cold(self, id_: int) -> bool:
+        """Whether the node with this id is a cold function."""
+        return self._cold[id_]
+
+    def is_root(self, id_: int) -> bool:
+        """Whether a launch is reached from the node with this id, or it is marked hot."""
+        return id_ in self._reach
+
+    def distance(self, id_: int) -> int:
+        """The calls from a root to the nearest launch; more than any for one only marked hot."""
+        return self._reach[id_]
+
+    def down(self, id_: int) -> list[Edge]:
+        """The calls from a root to the launcher that is nearest."""
+        found = []
+        while (edge := self._down[id_]) is not None:
+            found.append(edge)
+            id_ = edge.callee
+        return found
 
     def _hop(self, edge: Edge) -> Hop:
         return Hop(edge.span, self._graph.nodes[edge.callee].function.name)

@@ -40,22 +40,28 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """`caller` calls `callee` at `span` (the callee's name, or a macro's use)."""
+    """`caller` calls `callee` at `span` (the callee's name, or a macro's use), by `record`."""
 
     caller: int
     callee: int
     span: Span
+    record: Call
 
 
 class LaunchSite(msgspec.Struct, frozen=True):
-    """A launch in a host function: what is launched, as written, and where."""
+    """A launch in a host function: what is launched, as written, where, and by which record."""
 
     kernel: str
     span: Span
+    record: Call | Launch
 
 
 class CallGraph:
-    """Nodes in order of path and place; `calls` and `launches` by node, in file order."""
+    """Nodes in order of path and place; `calls` and `launches` by node, in file order.
+
+    `cut_calls` and `cut_launches` are those in cold and lazy regions, which count
+    for no launch path.
+    """
 
     def __init__(self, project: Project, launch_functions: Collection[str] = ()) -> None:
         models = project.models
@@ -74,9 +80,11 @@ class CallGraph:
                     self.nodes.append(Node(len(self.nodes), path, function))
         self.calls: list[list[Edge]] = [[] for _ in self.nodes]
         self.launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
+        self.cut_calls: list[list[Edge]] = [[] for _ in self.nodes]
+        self.cut_launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
         for path in sorted(models):
             self._read(path, models[path])
-        for sites in self.launches:
+        for sites in (*self.launches, *self.cut_launches):
             sites.sort(key=lambda site: site.span)
 
     def node_at(self, path: str, function: int) -> Node | None:
@@ -88,9 +96,8 @@ class CallGraph:
     def _read(self, path: str, model: FileModel) -> None:
         for launch in (*model.launches, *self._macros.launches(model)):
             node = self._node_of(path, launch)
-            if node is not None and not self._cold.holds(launch):
-                span = launch.use or launch.name_span
-                self.launches[node.id].append(LaunchSite(launch.kernel, span))
+            if node is not None:
+                self._add_launch(node, launch.kernel, launch)
         known = self._resolver.names | LAUNCH_CALLS | self._launch_names
         for call in (*model.calls, *self._macros.calls(model)):
             if call.name not in known:
@@ -99,14 +106,18 @@ class CallGraph:
             if node is None:
                 continue
             if self._launches(call):
-                if not self._cold.holds(call):
-                    self.launches[node.id].append(LaunchSite(_launched(call), place(call)))
+                self._add_launch(node, _launched(call), call)
                 continue
             targets = self._resolver.targets(path, node.function, call)
-            if targets and not self._cold.holds(call):
+            if targets:
+                calls = (self.cut_calls if self._cold.holds(call) else self.calls)[node.id]
                 for target_path, target in targets:
                     callee = self._ids[target_path, target.index]
-                    self.calls[node.id].append(Edge(node.id, callee, place(call)))
+                    calls.append(Edge(node.id, callee, place(call), call))
+
+    def _add_launch(self, node: Node, kernel: str, record: Call | Launch) -> None:
+        sites = self.cut_launches if self._cold.holds(record) else self.launches
+        sites[node.id].append(LaunchSite(kernel, place(record), record))
 
     def _node_of(self, path: str, record: Call | Launch) -> Node | None:
         """The node that a record belongs to; None for device code and for bodies of macros."""

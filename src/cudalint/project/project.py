@@ -15,6 +15,7 @@ from cudalint.settings.model import Settings
 
 if TYPE_CHECKING:
     from cudalint.devicecode.devicereach import DeviceReach
+    from cudalint.hostcode.coldness import Coldness
     from cudalint.hostcode.coldregions import ColdRegions
     from cudalint.hostcode.hotpath import HotPath
     from cudalint.hostcode.launchpath import LaunchPaths
@@ -76,6 +77,13 @@ class Project:
         return ColdRegions(self.models, self.sources)
 
     @cached_property
+    def coldness(self) -> Coldness:
+        """Which whole functions are cold."""
+        from cudalint.hostcode.coldness import Coldness
+
+        return Coldness(self.models, self.includes, self.settings)
+
+    @cached_property
     def graph(self) -> CallGraph:
         """The host's call graph."""
         from cudalint.project.callgraph import CallGraph
@@ -85,10 +93,9 @@ class Project:
     @cached_property
     def launch_paths(self) -> LaunchPaths:
         """Which functions are on a launch path, and why."""
-        from cudalint.hostcode.coldness import Coldness
         from cudalint.hostcode.launchpath import LaunchPaths
 
-        return LaunchPaths(self.graph, Coldness(self.models, self.includes, self.settings))
+        return LaunchPaths(self.graph, self.coldness)
 
     @cached_property
     def hot_path(self) -> HotPath:
