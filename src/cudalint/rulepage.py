@@ -17,6 +17,8 @@ import msgspec
 if TYPE_CHECKING:
     from cudalint.rule import Example, Rule
 
+HOME = "https://github.com/cudalint/cudalint"
+
 HEADINGS = ("What it does", "Why it matters", "Example", "How to fix", "Options", "Sources")
 """The headings of a rule's docstring, in their order; only `Options` may be absent."""
 
@@ -68,6 +70,11 @@ def markdown(rule: type[Rule], *, depth: int = 1) -> str:
 def anchor(rule: type[Rule]) -> str:
     """The fragment of the rule's section in docs/rules.md, as GitHub makes it."""
     return f"{rule.code.lower()}-{rule.name}"
+
+
+def address(rule: type[Rule]) -> str:
+    """Where the rule's page is to be read on the web."""
+    return f"{HOME}/blob/main/docs/rules.md#{anchor(rule)}"
 
 
 def _facts(rule: type[Rule]) -> str:

@@ -12,11 +12,9 @@ import sarif_om as om
 import cudalint
 from cudalint.finding import Level
 from cudalint.rule import Rule
-from cudalint.rulepage import Page, anchor, markdown, read_page
+from cudalint.rulepage import HOME, Page, address, markdown, read_page
 from cudalint.run import RuleInForce
 
-HOME = "https://github.com/cudalint/cudalint"
-RULES_PAGE = f"{HOME}/blob/main/docs/rules.md"
 LONGEST = 1000
 """The most characters of a description; code review cuts at 1,024."""
 
@@ -58,7 +56,7 @@ def _descriptor(rule: type[Rule], level: Level) -> Any:
             text="\n\n".join((page.summary, *parts)),
             markdown=markdown(rule, depth=2) if page.sections else None,
         ),
-        help_uri=f"{RULES_PAGE}#{anchor(rule)}",
+        help_uri=address(rule),
         message_strings={
             key: om.MultiformatMessageString(text=text) for key, text in rule.messages.items()
         },

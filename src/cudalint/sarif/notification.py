@@ -8,8 +8,9 @@ from typing import Any
 import sarif_om as om
 
 from cudalint.finding import Level, Span
+from cudalint.rulepage import HOME
 from cudalint.run import Notification, Run
-from cudalint.sarif.driver import HOME, pascal_case
+from cudalint.sarif.driver import pascal_case
 
 CONFIGURATION = {"invalid-settings", "unknown-plugin"}
 """The notifications that speak of the settings and not of the run."""

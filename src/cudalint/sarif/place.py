@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
 import sarif_om as om
 
+from cudalint.sarif.paths import RepositoryPaths
 from cudalint.sarif.repository import Repository
 from cudalint.source import SourceFile
 
@@ -29,31 +29,19 @@ class Places:
 
     def __init__(self, root: str, repository: Repository | None, *, indexed: bool = False) -> None:
         self._indexed = indexed
-        self._root = Path(root)
-        real = Path(os.path.realpath(root))
-        self._base = real if repository is None else repository.root
-        self._prefix = real
+        self._paths = RepositoryPaths(root, repository)
         self._locations: dict[str, Any] = {}
 
     def relative(self, path: str) -> str | None:
-        """A run's path relative to the base, POSIX; None outside it.
-
-        Links are followed where that does not lead out of the base.
-        """
-        real = Path(os.path.realpath(self._root / path))
-        written = Path(os.path.normpath(self._prefix / path))
-        for candidate in (real, written):
-            if candidate.is_relative_to(self._base):
-                return PurePosixPath(candidate.relative_to(self._base)).as_posix()
-        return None
+        """A run's path relative to the base, POSIX; None outside it."""
+        return self._paths.relative(path)
 
     def location(self, path: str) -> Any:
         """The `artifactLocation` of a run's path, one object for each path."""
         if path not in self._locations:
             relative = self.relative(path)
             if relative is None:
-                absolute = os.path.normpath(self._prefix / path)
-                found = om.ArtifactLocation(uri="file://" + _encoded(absolute))
+                found = om.ArtifactLocation(uri="file://" + _encoded(self._paths.absolute(path)))
             else:
                 found = om.ArtifactLocation(uri=_encoded(relative), uri_base_id=BASE)
             if self._indexed:
