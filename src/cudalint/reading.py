@@ -18,12 +18,13 @@ from cudalint.extraction import Extraction, extract
 from cudalint.finding import Level
 from cudalint.project.project import Project
 from cudalint.run import Notification, Skip
+from cudalint.settings.load import load_settings
+from cudalint.settings.model import Settings
 from cudalint.source import SourceFile
 from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
     from cudalint.runner import Request
-    from cudalint.settings.model import Settings
     from cudalint.tree.model import KernelTree, OtherHardware
 
 
@@ -40,6 +41,29 @@ class Reading(msgspec.Struct, frozen=True):
 def read(request: Request, settings: Settings, root: Path, *, whole: bool) -> Reading:
     """Read what `request` asks for; `whole` brings every other file below the root too."""
     return _Reader(request, settings, root, whole=whole).read()
+
+
+def read_project(request: Request) -> tuple[Reading, Path]:
+    """Read with the settings that hold where the paths are; the root comes with it.
+
+    Raises SettingsError.
+    """
+    loaded = load_settings(
+        request.paths, request.cwd, config=request.config, isolated=request.isolated
+    )
+    settings = with_overrides(loaded.settings, request)
+    whole = loaded.origin is not None and request.config is None
+    return read(request, settings, loaded.root, whole=whole), loaded.root
+
+
+def with_overrides(settings: Settings, request: Request) -> Settings:
+    """The settings of a file, with what the command line says instead."""
+    return msgspec.structs.replace(
+        settings,
+        preview=settings.preview if request.preview is None else request.preview,
+        compile=request.compile or settings.compile,
+        extend_exclude=(*settings.extend_exclude, *request.exclude),
+    )
 
 
 class _Reader:

@@ -16,7 +16,7 @@ from cudalint.context import Context
 from cudalint.finding import Level
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
-from cudalint.reading import read
+from cudalint.reading import read, with_overrides
 from cudalint.registry import RESERVED, all_rules
 from cudalint.rule import CompileRule, ProjectRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
@@ -76,16 +76,6 @@ def run(request: Request) -> Run:
     selection = Selection(selected, options, PerFileIgnores(settings, every))
     whole = loaded.origin is not None and request.config is None
     return _Stages(request, settings, loaded.root, every, selection, whole=whole).run()
-
-
-def with_overrides(settings: Settings, request: Request) -> Settings:
-    """The settings of a file, with what the command line says instead."""
-    return msgspec.structs.replace(
-        settings,
-        preview=settings.preview if request.preview is None else request.preview,
-        compile=request.compile or settings.compile,
-        extend_exclude=(*settings.extend_exclude, *request.exclude),
-    )
 
 
 class _Stages:
