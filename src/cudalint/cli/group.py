@@ -10,6 +10,7 @@ import cudalint
 
 COMMANDS = {
     "check": "cudalint.cli.check",
+    "graph": "cudalint.cli.graph",
     "rule": "cudalint.cli.rule",
     "rules": "cudalint.cli.rules",
 }
@@ -26,6 +27,7 @@ Examples:
   cudalint a.cu --compile never           one file, nothing is compiled
   cudalint . --output-format sarif --output-file cudalint.sarif
   cudalint rule CU302                     what a rule is about, and how to fix it
+  cudalint graph step src/                why a function is on a launch path, or not
 
 Exit codes: 0 nothing to fix, 1 findings, 2 the run itself failed.
 """

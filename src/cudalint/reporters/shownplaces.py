@@ -31,8 +31,12 @@ class ShownPlaces:
         return path in self._sources and bool(self._sources[path].data)
 
     def place(self, path: str, offset: int) -> str:
-        """`path:line:column`, the path as one types it where one is, the column in characters."""
+        """`path:line:column`, the column in characters."""
         position = self.index(path).position(offset)
+        return f"{self.path(path)}:{position.line}:{position.column}"
+
+    def path(self, path: str) -> str:
+        """The path as one types it where one is."""
         if self._cwd != self._root:
             path = os.path.relpath(f"{self._root}/{path}", self._cwd)
-        return f"{visible(path)}:{position.line}:{position.column}"
+        return visible(path)

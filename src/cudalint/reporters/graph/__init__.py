@@ -1,0 +1,1 @@
+"""The answers of `cudalint graph` in each format. Finding them is `cudalint.hostcode`'s."""
