@@ -76,6 +76,8 @@ class Finding(msgspec.Struct, frozen=True):
     `flow` is the way that a program takes to the fault, in order, for rules that
     reason about one (a call chain).
     `properties` carries numbers for machines. `level` is the one in force.
+    `compiled_from` is the source file whose compile showed the fault, "" for
+    one that no compile did.
     """
 
     code: str
@@ -90,3 +92,4 @@ class Finding(msgspec.Struct, frozen=True):
     extents: tuple[Span, ...] = ()
     properties: dict[str, int | float | str] = {}
     flow: tuple[Related, ...] = ()
+    compiled_from: str = ""

@@ -65,7 +65,12 @@ class Judge:
         """Run the rules on compiled resources."""
         for rule in self._selection.of_kind(CompileRule):
             for file in files:
+                before = len(self.findings)
                 self._run(rule, file, f"'{file.path}'")
+                self.findings[before:] = [
+                    msgspec.structs.replace(finding, compiled_from=file.path)
+                    for finding in self.findings[before:]
+                ]
 
     def suppression_rules(self) -> list[SuppressionRule]:
         """The rules on suppressions, which are run by whoever applies those."""

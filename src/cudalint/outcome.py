@@ -44,14 +44,10 @@ def distinct(findings: Iterable[Finding], models: Mapping[str, FileModel]) -> li
     code and span are enough: there one fault is found at each use of the macro,
     and the one that is kept can be silenced where any of them can.
     """
-    macros = {
-        path: sorted((m.span.start, m.span.end) for m in model.macros)
-        for path, model in models.items()
-    }
+    bodies = MacroBodies(models)
     kept: dict[tuple[str, Span, str], Finding] = {}
     for finding in findings:
-        in_macro = _inside(finding.span, macros.get(finding.span.path, ()))
-        key = (finding.code, finding.span, "" if in_macro else finding.message)
+        key = (finding.code, finding.span, "" if bodies.hold(finding.span) else finding.message)
         first = kept.setdefault(key, finding)
         if first is not finding and not set(finding.extents) <= set(first.extents):
             extents = tuple(dict.fromkeys((*first.extents, *finding.extents)))
@@ -59,22 +55,34 @@ def distinct(findings: Iterable[Finding], models: Mapping[str, FileModel]) -> li
     return list(kept.values())
 
 
-def _inside(span: Span, ranges: Sequence[tuple[int, int]]) -> bool:
-    at = bisect_right(ranges, (span.start, 1 << 62)) - 1
-    return at >= 0 and ranges[at][0] <= span.start < ranges[at][1]
+class MacroBodies:
+    """Which places lie in the definition of a macro."""
+
+    def __init__(self, models: Mapping[str, FileModel]) -> None:
+        self._ranges = {
+            path: sorted((m.span.start, m.span.end) for m in model.macros)
+            for path, model in models.items()
+        }
+
+    def hold(self, span: Span) -> bool:
+        """Whether `span` begins in one."""
+        ranges = self._ranges.get(span.path, [])
+        at = bisect_right(ranges, (span.start, 1 << 62)) - 1
+        return at >= 0 and ranges[at][0] <= span.start < ranges[at][1]
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """By path, place and code, and by all else that could tell two runs apart."""
-    return tuple(sorted(findings, key=_order))
+    return tuple(sorted(findings, key=order))
 
 
 def ordered_suppressed(suppressed: Iterable[Suppressed]) -> tuple[Suppressed, ...]:
     """The same order for the findings that are silenced."""
-    return tuple(sorted(suppressed, key=lambda one: _order(one.finding)))
+    return tuple(sorted(suppressed, key=lambda one: order(one.finding)))
 
 
-def _order(finding: Finding) -> tuple[str, int, str, int, str]:
+def order(finding: Finding) -> tuple[str, int, str, int, str]:
+    """The sort key of a finding in all that is reported."""
     span = finding.span
     return span.path, span.start, finding.code, span.end, finding.message
 

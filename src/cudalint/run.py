@@ -12,6 +12,7 @@ import msgspec
 
 from cudalint.finding import Finding, Level, Span
 from cudalint.settings.model import Settings
+from cudalint.shard import Shard
 from cudalint.source import SourceFile
 
 if TYPE_CHECKING:
@@ -32,11 +33,16 @@ class RuleInForce(msgspec.Struct, frozen=True):
 
 
 class Suppressed(msgspec.Struct, frozen=True):
-    """A finding that a comment silences; `span` is the comment, `reason` its words or ""."""
+    """A finding that a comment silences; `span` is the comment, `reason` its words or "".
+
+    Of several comments it is the one with the least `precedence`: how far it
+    reaches (0 a line, 1 a block, 2 the file), and where it stands.
+    """
 
     finding: Finding
     reason: str
     span: Span
+    precedence: tuple[int, int] = (0, 0)
 
 
 class Skip(msgspec.Struct, frozen=True):
@@ -82,6 +88,8 @@ class Run(msgspec.Struct, frozen=True):
     context files included. `exit_code` is 0 (nothing at a failing level), 1
     (findings) or 2 (the run itself failed); the same for every format. `models`
     are what the files say, to name the function that a finding stands in.
+    `shard` is the part of the run that this is, None for the whole; `strict` and
+    `exit_zero` are what the exit code was made with.
     """
 
     root: str
@@ -96,3 +104,6 @@ class Run(msgspec.Struct, frozen=True):
     exit_code: int = 0
     models: dict[str, FileModel] = {}
     cwd: str = ""
+    shard: Shard | None = None
+    strict: bool = False
+    exit_zero: bool = False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from cudalint.context import Context
-from cudalint.finding import Level
+from cudalint.finding import Finding, Level
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
 from cudalint.reading import read, with_overrides
@@ -29,14 +29,16 @@ from cudalint.settings.select import (
     level_in_force,
     selected_rules,
 )
+from cudalint.shard import Shard
 from cudalint.source import SourceFile
 from cudalint.suppress import judge
+from cudalint.suppress.parse import may_suppress
 from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
+    from cudalint.project.project import Project
     from cudalint.rule import Rule
-    from cudalint.tree.model import KernelTree
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -46,6 +48,7 @@ class Request(msgspec.Struct, frozen=True):
     file, `isolated` means none. `preview` and `compile` beat the settings when
     they are not None; `exclude` adds to them. `cache` is the cache's folder,
     None for no cache. `strict` makes notes fail the run, `exit_zero` nothing.
+    `shard` is the part of the run to do, None for the whole.
     """
 
     paths: tuple[str, ...]
@@ -61,6 +64,7 @@ class Request(msgspec.Struct, frozen=True):
     cache: Path | None = None
     strict: bool = False
     exit_zero: bool = False
+    shard: Shard | None = None
 
 
 def run(request: Request) -> Run:
@@ -113,7 +117,7 @@ class _Stages:
         judging.project()
         judging.trees()
         self._skips += self._without_arch(models, context)
-        compiled = self._compile(sources, trees)
+        compiled = self._compile(sources, reading.project)
         judging.compiled(compiled or ())
         self._notifications += judging.notifications
         if context.types_failure:
@@ -129,9 +133,12 @@ class _Stages:
                 yield Skip(f"{rule.code}{rule.by_arch}", "no arch known where 'targets' gives none")
 
     def _compile(
-        self, sources: dict[str, SourceFile], trees: tuple[KernelTree, ...]
+        self, sources: dict[str, SourceFile], project: Project
     ) -> tuple[CompiledFile, ...] | None:
-        """What nvcc said of each file; None when no rule asks for it, or it was skipped."""
+        """What nvcc said of each file; None when no rule asks for it, or it was skipped.
+
+        What a shard owns comes first: of equal findings the first is kept.
+        """
         if not self._selection.of_kind(CompileRule):
             return None
         if self._settings.compile == "never":
@@ -140,8 +147,8 @@ class _Stages:
         from cudalint.compile.plan import plan
         from cudalint.compile.stage import compile_files, find_toolchains
 
-        paths = (path for path, file in sources.items() if file.requested and not file.problem)
-        requests = plan(paths, self._root, trees, self._settings)
+        paths = self._to_compile(sources, project)
+        requests = plan(paths, self._root, project.trees, self._settings)
         if not requests:
             return ()
         toolchains = find_toolchains()
@@ -160,7 +167,27 @@ class _Stages:
         self._notifications += (
             Notification("cache-unusable", Level.WARNING, warning) for warning in warnings
         )
-        return tuple(compiled)
+        return tuple(sorted(compiled, key=lambda file: not self._owns(sources[file.path])))
+
+    def _to_compile(self, sources: dict[str, SourceFile], project: Project) -> list[str]:
+        """The files to compile.
+
+        A shard compiles its own, and what includes one of its own that holds a
+        suppression, for that may be of use in such a compile only.
+        """
+        wanted = [path for path, file in sources.items() if file.requested and not file.problem]
+        if self._request.shard is None:
+            return wanted
+        own = {path for path in wanted if self._owns(sources[path])}
+        silencing = [
+            path for path in own if path.endswith(".cu") and may_suppress(sources[path].data)
+        ]
+        own.update(other for path in silencing for other in project.includes.includers(path))
+        return [path for path in wanted if path in own]
+
+    def _owns(self, file: SourceFile) -> bool:
+        """Whether what is found in `file`, or in compiling it, is this run's to tell."""
+        return self._request.shard is None or self._request.shard.owns(file.data)
 
     def _no_nvcc(self, problems: Sequence[str]) -> None:
         """Say that nothing was compiled; an error only where compiling was demanded."""
@@ -169,6 +196,12 @@ class _Stages:
         if self._settings.compile == "always":
             message = f"--compile always, but there is no usable nvcc: {why}"
             self._notifications.append(Notification("no-nvcc", Level.ERROR, message))
+
+    def _is_shown(self, finding: Finding, sources: dict[str, SourceFile]) -> bool:
+        path = finding.span.path
+        if path not in sources or not sources[path].requested:
+            return False
+        return self._owns(sources[finding.compiled_from or path])
 
     def _sees_everything(self) -> bool:
         """Whether the whole project was read, so that a rule across files missed nothing."""
@@ -214,8 +247,8 @@ class _Stages:
             )
             for rule in self._selection.rules
         )
-        shown = [f for f in judgement.kept if _is_requested(f.span.path, sources)]
-        silenced = [s for s in judgement.suppressed if _is_requested(s.finding.span.path, sources)]
+        shown = [f for f in judgement.kept if self._is_shown(f, sources)]
+        silenced = [s for s in judgement.suppressed if self._is_shown(s.finding, sources)]
         findings = ordered(in_force(shown, rules))
         levels = in_force((one.finding for one in silenced), rules)
         suppressed = ordered_suppressed(
@@ -233,17 +266,16 @@ class _Stages:
             findings=findings,
             suppressed=suppressed,
             sources=sources,
-            counts=_counts(requested),
+            counts=_counts(m for m in requested if self._owns(sources[m.path])),
             skips=tuple(self._skips),
             notifications=tuple(self._notifications),
             exit_code=code,
             models=models,
             cwd=str(self._request.cwd),
+            shard=self._request.shard,
+            strict=strict,
+            exit_zero=exit_zero,
         )
-
-
-def _is_requested(path: str, sources: dict[str, SourceFile]) -> bool:
-    return path in sources and sources[path].requested
 
 
 def _counts(models: Iterable[FileModel]) -> Counts:

@@ -20,6 +20,15 @@ def _selectors(name: str, text: str) -> Callable[..., Any]:
     return click.option(name, multiple=True, metavar="RULES", callback=words, help=text, default=())
 
 
+def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    from cudalint.shard import parse_shard
+
+    try:
+        return None if value is None else parse_shard(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
+
+
 @click.command("check", options_metavar="[OPTIONS]")
 @click.argument("paths", nargs=-1, type=click.Path(readable=False))
 @_selectors("--select", "Run these rules only: codes, prefixes (CU3), names or ALL, with commas.")
@@ -36,6 +45,12 @@ def _selectors(name: str, text: str) -> Callable[..., Any]:
 @reading_options
 @click.option("--strict", is_flag=True, help="Let notes fail the run too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 though there are findings.")
+@click.option(
+    "--shard",
+    metavar="K/N",
+    callback=_shard,
+    help="Do the K-th of N parts of the run, for as many machines; then see 'cudalint merge'.",
+)
 @click.option("--verbose", is_flag=True, help="Say more about what went wrong.")
 def command(**options: Any) -> int:
     """Lint PATHS, the current folder if there are none."""
@@ -44,6 +59,8 @@ def command(**options: Any) -> int:
     from cudalint.settings.origin import SettingsError
 
     outputs = chosen_outputs(options)
+    if options["shard"] is not None and options["sarif_embed"]:
+        raise click.UsageError("--sarif-embed can't go with --shard, whose logs are to be joined")
     try:
         finished = run(_request(options))
     except (SettingsError, PluginError) as error:
@@ -73,6 +90,7 @@ def _request(options: dict[str, Any]) -> Any:
         cache=cache_folder(options),
         strict=options["strict"],
         exit_zero=options["exit_zero"],
+        shard=options["shard"],
     )
 
 

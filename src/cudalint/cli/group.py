@@ -11,6 +11,7 @@ import cudalint
 COMMANDS = {
     "check": "cudalint.cli.check",
     "graph": "cudalint.cli.graph",
+    "merge": "cudalint.cli.merge",
     "rule": "cudalint.cli.rule",
     "rules": "cudalint.cli.rules",
 }

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import sarif_om as om
 
 from cudalint.finding import Finding, Level
+from cudalint.outcome import order
 from cudalint.run import Run, Suppressed
 from cudalint.sarif.driver import driver
 from cudalint.sarif.notification import Notifications
@@ -22,6 +24,8 @@ from cudalint.sarif.place import BASE, Places
 from cudalint.sarif.repository import Repository, find_repository
 from cudalint.sarif.result import Results
 from cudalint.sarif.serialise import to_json, to_text
+from cudalint.sarif.shard import KEY, note_of
+from cudalint.shard import Shard
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -45,10 +49,10 @@ def sarif(
     results = Results(rules, run.sources, run.models, places)
     notifications = Notifications(run)
     made = [
-        (finding.level, to_text(results.result(finding, silenced, suppressed)))
+        (finding, silenced, to_text(results.result(finding, silenced, suppressed)))
         for finding, silenced in _distinct(_findings(run, suppressed))
     ]
-    made.sort(key=lambda pair: _SEVERITY[pair[0]])
+    made.sort(key=lambda one: _SEVERITY[one[0].level])
     invocation = notifications.invocation(results.location)
     log = om.Run(
         tool=om.Tool(driver=driver(run.rules, notifications.descriptors)),
@@ -61,13 +65,18 @@ def sarif(
             )
         },
         version_control_provenance=_provenance(repository),
-        automation_details=_automation(category),
+        automation_details=_automation(category, run.shard),
         invocations=[invocation],
         artifacts=places.artifacts(run.sources) if embed else None,
         results=None,
     )
+    if run.shard is not None:
+        note = note_of(
+            run, run.shard, made, results.subject, suppressed=suppressed, category=_id_of(category)
+        )
+        log.properties = {KEY: msgspec.to_builtins(note)}
     return to_json(
-        om.SarifLog(schema_uri=SCHEMA, version="2.1.0", runs=[log]), (text for _, text in made)
+        om.SarifLog(schema_uri=SCHEMA, version="2.1.0", runs=[log]), (text for *_, text in made)
     )
 
 
@@ -76,7 +85,7 @@ def _findings(run: Run, suppressed: bool) -> list[tuple[Finding, Suppressed | No
     found: list[tuple[Finding, Suppressed | None]] = [(f, None) for f in run.findings]
     if suppressed:
         found += [(silenced.finding, silenced) for silenced in run.suppressed]
-        found.sort(key=lambda pair: (pair[0].span, pair[0].code))
+        found.sort(key=lambda pair: order(pair[0]))
     return found
 
 
@@ -106,8 +115,14 @@ def _provenance(repository: Repository | None) -> list[Any]:
     ]
 
 
-def _automation(category: str | None) -> Any | None:
+def _automation(category: str | None, shard: Shard | None) -> Any | None:
     """The run's category; code review takes what stands before the last `/`."""
-    if not category:
-        return None
-    return om.RunAutomationDetails(id=category.rstrip("/") + "/")
+    id_ = _id_of(category)
+    if shard is not None:
+        id_ = f"{id_ or 'cudalint/'}shard-{shard.index}-of-{shard.count}/"
+    return om.RunAutomationDetails(id=id_) if id_ else None
+
+
+def _id_of(category: str | None) -> str:
+    """A category as the id of a run, "" for none."""
+    return category.rstrip("/") + "/" if category else ""

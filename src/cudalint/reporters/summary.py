@@ -25,6 +25,8 @@ def analysed(run: Run) -> str:
     """What the run covered and skipped: "248 kernels in 41 files; CU5 skipped (no nvcc)"."""
     counts = run.counts
     covered = f"{counted(counts.kernels, 'kernel')} in {counted(counts.files, 'file')}"
+    if run.shard is not None:
+        covered += f", shard {run.shard}"
     return "; ".join((covered, *map(str, run.skips)))
 
 

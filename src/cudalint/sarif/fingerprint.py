@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 
 KEY = "cudalint/v1"
 
+Subject = tuple[str, str, str, bytes]
+"""A finding's code, its file's name, the function around, and the text of its lines."""
+
+
+def fingerprint(subject: Subject, ordinal: int) -> str:
+    """The fingerprint of a finding before which `ordinal` of the same subject came in its file."""
+    *names, text = subject
+    first = "\0".join(map(str, (*names, ordinal))).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(first + b"\0" + text).hexdigest()
+
 
 class FileFingerprints:
     """Makes the fingerprints of one file's findings, which must come in file order.
@@ -33,17 +43,19 @@ class FileFingerprints:
         self._data = data
         self._index = index
         self._functions = EnclosingFunctions(model)
-        self._seen: Counter[tuple[str, str, bytes]] = Counter()
+        self._seen: Counter[Subject] = Counter()
 
     def of(self, finding: Finding) -> str:
         """The fingerprint of the next finding."""
+        subject = self.subject(finding)
+        ordinal = self._seen[subject]
+        self._seen[subject] += 1
+        return fingerprint(subject, ordinal)
+
+    def subject(self, finding: Finding) -> Subject:
+        """What the finding is about."""
         around = self._functions.around(finding.span.start)
-        key = (finding.code, around, self._text(finding.span))
-        ordinal = self._seen[key]
-        self._seen[key] += 1
-        parts = (finding.code, self._name, around, ordinal)
-        text = "\0".join(map(str, parts)).encode("utf-8", "surrogateescape")
-        return hashlib.sha256(text + b"\0" + key[2]).hexdigest()
+        return finding.code, self._name, around, self._text(finding.span)
 
     def _text(self, span: Span) -> bytes:
         """The significant text of the lines of a span; nothing for a whole file."""

@@ -43,7 +43,8 @@ class Notifications:
     def __init__(self, run: Run) -> None:
         skips = [Notification(SKIPPED, Level.NOTE, f"{skip}.") for skip in run.skips]
         self._run = run
-        self._all = [*run.notifications, *_unread(run), *skips]
+        said = dict.fromkeys((*run.notifications, *_unread(run), *skips))
+        self._all = sorted(said, key=lambda note: (note.id, note.message))
         self._indexes: dict[str, int] = {}
         for notification in self._all:
             self._indexes.setdefault(notification.id, len(self._indexes))

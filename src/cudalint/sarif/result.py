@@ -12,7 +12,7 @@ import sarif_om as om
 from cudalint.finding import Edit, Finding, Fix, Related, Span
 from cudalint.rule import Rule, fill
 from cudalint.run import Suppressed
-from cudalint.sarif.fingerprint import KEY, FileFingerprints
+from cudalint.sarif.fingerprint import KEY, FileFingerprints, Subject
 from cudalint.sarif.line_hash import LineHashes
 from cudalint.sarif.place import Places
 from cudalint.sarif.region import FileRegions
@@ -50,7 +50,7 @@ class Results:
     def result(self, finding: Finding, suppressed: Suppressed | None, marked: bool) -> Any:
         """The result of a finding; `marked` says that this log tells what is suppressed."""
         index, rule = self._rules[finding.code]
-        arguments = [_without_links(argument) for argument in finding.arguments]
+        arguments = [without_links(argument) for argument in finding.arguments]
         text = finding.message
         if arguments != list(finding.arguments):
             text = fill(rule.messages[finding.message_id], arguments)
@@ -84,7 +84,7 @@ class Results:
         return om.Location(
             id=-1 if number is None else number,
             physical_location=self._physical(related.span),
-            message=om.Message(text=_without_links(related.label)),
+            message=om.Message(text=without_links(related.label)),
         )
 
     def _code_flows(self, finding: Finding) -> list[Any]:
@@ -111,22 +111,30 @@ class Results:
         source = self._sources.get(path)
         return b"" if source is None else source.data
 
+    def subject(self, finding: Finding) -> Subject:
+        """What the fingerprint of a finding says that it is about."""
+        return self._fingerprints_of(finding.span.path).subject(finding)
+
     def _partial_fingerprints(self, finding: Finding) -> dict[str, str]:
         path = finding.span.path
         if path not in self._hashes:
             self._hashes[path] = LineHashes(self._data(path))
+        line = self._regions_of(path).index.line_of(finding.span.start)
+        found = {
+            "primaryLocationLineHash": self._hashes[path].of_line(line),
+            KEY: self._fingerprints_of(path).of(finding),
+        }
+        return {key: value for key, value in found.items() if value is not None}
+
+    def _fingerprints_of(self, path: str) -> FileFingerprints:
+        if path not in self._fingerprints:
             self._fingerprints[path] = FileFingerprints(
                 self._places.relative(path) or path,
                 self._data(path),
                 self._regions_of(path).index,
                 self._models.get(path),
             )
-        line = self._regions_of(path).index.line_of(finding.span.start)
-        found = {
-            "primaryLocationLineHash": self._hashes[path].of_line(line),
-            KEY: self._fingerprints[path].of(finding),
-        }
-        return {key: value for key, value in found.items() if value is not None}
+        return self._fingerprints[path]
 
     def _fix(self, fix: Fix) -> Any:
         by_path: dict[str, list[Edit]] = {}
@@ -134,7 +142,7 @@ class Results:
             by_path.setdefault(edit.span.path, []).append(edit)
         title = fix.title if fix.safe else f"{fix.title} (unsafe: look at what it changes)"
         return om.Fix(
-            description=om.Message(text=_without_links(title)),
+            description=om.Message(text=without_links(title)),
             artifact_changes=[
                 om.ArtifactChange(
                     artifact_location=self._places.location(path),
@@ -163,6 +171,6 @@ class Results:
         ]
 
 
-def _without_links(text: str) -> str:
+def without_links(text: str) -> str:
     """`text` with nothing in it that SARIF takes for a link: `[](int)` becomes `[] (int)`."""
     return re.sub(r"\](?=\()", "] ", text)

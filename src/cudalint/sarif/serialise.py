@@ -90,17 +90,31 @@ def to_json(log: Any, results: Iterable[str]) -> str:
     data = to_data(log)
     (run,) = data.pop("runs")
     first = {key: data.pop(key) for key in ("$schema", "version")}
-    outer = [f"{_dumps(key)}: {_dumps(value)}" for key, value in (first | data).items()]
-    inner = [f"{_dumps(key)}: {_dumps(value)}" for key, value in run.items()]
+    return assembled(first | data, run, results)
+
+
+def assembled(log: dict[str, Any], run: dict[str, Any], results: Iterable[str]) -> str:
+    """The text of a log of plain data around its one `run`."""
+    outer = [f"{dumps(key)}: {dumps(value)}" for key, value in log.items()]
+    inner = [f"{dumps(key)}: {dumps(value)}" for key, value in run.items()]
     lines = ",\n".join(results)
     inner.append('"results": [' + (f"\n{lines}\n" if lines else "") + "]")
     return "{\n" + ",\n".join(outer) + ',\n"runs": [{\n' + ",\n".join(inner) + "\n}]\n}\n"
 
 
+def arranged(data: dict[str, Any], kind: type) -> dict[str, Any]:
+    """The plain data of an object of sarif-om's class `kind`, in order, empty properties out."""
+    keys = (key for _, key in _plan(kind))
+    return {
+        key: data[key] for key in keys if key in data and (data[key] or key in _KEPT_WHEN_EMPTY)
+    }
+
+
 def to_text(value: Any) -> str:
     """The JSON of one sarif-om object, on one line."""
-    return _dumps(to_data(value))
+    return dumps(to_data(value))
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_dumps = _ENCODER.encode
+dumps = _ENCODER.encode
+"""The JSON of plain data, on one line."""

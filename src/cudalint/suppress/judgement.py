@@ -79,6 +79,7 @@ def _apply(
         if not by:
             kept.append(finding)
             continue
-        _, first = min(by, key=lambda pair: (pair[0].rank, not pair[1].reason, pair[1].span))
-        suppressed.append(Suppressed(finding, first.reason, first.comment))
+        reach, first = min(by, key=lambda pair: (pair[0].rank, not pair[1].reason, pair[1].span))
+        precedence = (reach.rank, first.span.start)
+        suppressed.append(Suppressed(finding, first.reason, first.comment, precedence))
     return kept, suppressed

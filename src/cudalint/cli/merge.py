@@ -1,0 +1,54 @@
+"""`cudalint merge`: join the logs of the shards of a run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from cudalint.cli.main import complain
+
+
+@click.command("merge")
+@click.argument("logs", nargs=-1, required=True, type=click.Path(readable=False))
+@click.option(
+    "--output-file",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Write the joined log there, not to stdout.",
+)
+def command(logs: tuple[str, ...], output_file: str | None) -> int:
+    """Join the SARIF LOGS of all shards of a run into the log of the run.
+
+    The log, and the exit code, are those of the run without --shard. A shard
+    that is missing, damaged, there twice or of another run is an error.
+
+    \b
+    Example, for K of 1, 2, 3:
+      cudalint kernels/ --shard K/3 --output sarif:shard-K.sarif
+      cudalint merge shard-*.sarif --output-file cudalint.sarif
+    """
+    from cudalint.sarif.merge import MergeError, merge
+
+    try:
+        merged = merge({log: Path(log).read_bytes() for log in logs})
+    except OSError as error:
+        complain(f"cannot read {error.filename}: {error.strerror}")
+        return 2
+    except MergeError as error:
+        complain(str(error))
+        return 2
+    data = merged.text.encode()
+    if output_file is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return merged.exit_code
+    from cudalint.writing import replace_file
+
+    try:
+        replace_file(Path(output_file), data)
+    except OSError as error:
+        complain(f"cannot write {output_file}: {error.strerror}")
+        return 2
+    return merged.exit_code
