@@ -88,7 +88,10 @@ class Context:
         return self.sources[span.path].data[span.start : span.end].decode("utf-8", "replace")
 
     def archs(self, path: str) -> tuple[str, ...]:
-        """The target archs of the file at `path`: the `targets` setting, else its tree's."""
+        """The target archs of the file at `path`: by the `targets` setting, else its trees.
+
+        Archs of compile commands count like those of a tree.
+        """
         if self.settings.targets:
             return tuple(self.settings.targets)
         found = {
@@ -97,4 +100,5 @@ class Context:
             for target in tree.targets
             if target.hardware.arch and any(path == p for p in target.sources.values())
         }
+        found.update(arch for command in self.project.commands.of(path) for arch in command.archs)
         return tuple(sorted(found))

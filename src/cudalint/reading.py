@@ -6,7 +6,7 @@ Every command that looks at sources starts here; what it does with them is its o
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from cudalint.source import SourceFile
 from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
+    from cudalint.compiledb.stage import CompileCommands
     from cudalint.runner import Request
     from cudalint.tree.model import KernelTree, OtherHardware
 
@@ -39,7 +40,10 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def read(request: Request, settings: Settings, root: Path, *, whole: bool) -> Reading:
-    """Read what `request` asks for; `whole` brings every other file below the root too."""
+    """Read what `request` asks for; `whole` brings every other file below the root too.
+
+    Raises SettingsError for a compilation database that is named and can't be used.
+    """
     return _Reader(request, settings, root, whole=whole).read()
 
 
@@ -80,8 +84,10 @@ class _Reader:
     def read(self) -> Reading:
         """All of it."""
         sources, trees = self._files()
+        commands = self._commands(sources, trees)
         models = self._models(sources)
-        project = Project(models, trees, self._settings, sources)
+        project = Project(models, trees, self._settings, sources, commands.commands)
+        self._notifications += self._incomplete(commands, project)
         notifications, skips = tuple(self._notifications), tuple(self._skips)
         return Reading(sources, models, project, notifications, skips)
 
@@ -101,13 +107,16 @@ class _Reader:
             self._settings,
             force_exclude=self._request.force_exclude,
             whole=self._whole,
+            contents=self._request.contents,
         )
         self._notifications += found.notifications
         asked_for = (path for path, source in found.sources.items() if source.requested)
         folders = sorted({posixpath.dirname(path) for path in asked_for})
-        trees = find_trees(self._root, folders)
+        trees = find_trees(self._root, folders, self._request.contents)
         asked = self._without_other_hardware(found.sources, trees.others)
-        context = read_context(tree_files(trees.cuda), root, self._settings, asked)
+        context = read_context(
+            tree_files(trees.cuda), root, self._settings, asked, self._request.contents
+        )
         return dict(sorted((asked | context).items())), trees.cuda
 
     def _without_other_hardware(
@@ -121,6 +130,37 @@ class _Reader:
                 self._skips.append(Skip(folder.path or ".", folder.why))
                 sources = left
         return sources
+
+    def _commands(
+        self, sources: Mapping[str, SourceFile], trees: Sequence[KernelTree]
+    ) -> CompileCommands:
+        """What compilation databases say of the sources. Raises SettingsError."""
+        from cudalint.compiledb.stage import compile_commands
+
+        found = compile_commands(
+            [path for path in sources if is_source(path)],
+            self._root,
+            trees,
+            self._settings.compile_commands,
+            self._request.compile_commands,
+            self._request.cwd,
+        )
+        self._notifications += found.notifications
+        return found
+
+    def _incomplete(self, commands: CompileCommands, project: Project) -> Iterator[Notification]:
+        """What the commands ask for and do not get, where that matters."""
+        if not commands.by_path:
+            return
+        from cudalint.compiledb.stage import incomplete
+
+        lacking = [
+            path
+            for path in commands.by_path
+            if path in project.models and project.includes.lacks(path)
+        ]
+        compiling = self._settings.compile != "never"
+        yield from incomplete(commands.by_path, lacking, compiling=compiling)
 
     def _models(self, sources: dict[str, SourceFile]) -> dict[str, FileModel]:
         from cudalint.cache import ModelCache

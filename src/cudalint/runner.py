@@ -46,7 +46,8 @@ class Request(msgspec.Struct, frozen=True):
 
     `paths` are relative to `cwd`, which is absolute. `config` names a settings
     file, `isolated` means none. `preview` and `compile` beat the settings when
-    they are not None; `exclude` adds to them. `cache` is the cache's folder,
+    they are not None, and so does `compile_commands`, which is relative to `cwd`;
+    `exclude` adds to them. `cache` is the cache's folder,
     None for no cache. `strict` makes notes fail the run, `exit_zero` nothing.
     `shard` is the part of the run to do, None for the whole.
     """
@@ -59,6 +60,7 @@ class Request(msgspec.Struct, frozen=True):
     preview: bool | None = None
     compile: Literal["auto", "always", "never"] | None = None
     exclude: tuple[str, ...] = ()
+    compile_commands: str | None = None
     force_exclude: bool = False
     jobs: int = 1
     cache: Path | None = None

@@ -81,6 +81,7 @@ def _request(options: dict[str, Any]) -> Any:
         cwd=Path.cwd(),
         config=options["config"],
         isolated=options["isolated"],
+        compile_commands=options["compile_commands"],
         overrides=Overrides(options["select"] or None, options["ignore"], options["extend_select"]),
         preview=options["preview"],
         compile=options["compile_"],

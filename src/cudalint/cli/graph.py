@@ -91,6 +91,7 @@ def _request(options: dict[str, Any]) -> Any:
         cwd=Path.cwd(),
         config=options["config"],
         isolated=options["isolated"],
+        compile_commands=options["compile_commands"],
         exclude=options["exclude"],
         force_exclude=options["force_exclude"],
         jobs=options["jobs"],

@@ -30,6 +30,12 @@ _READING = (
     click.option("--config", metavar="FILE", help="Take the settings of this file."),
     click.option("--isolated", is_flag=True, help="Take no settings file."),
     click.option(
+        "--compile-commands",
+        metavar="FILE",
+        help="Take include paths and macros from this compile_commands.json, or the one in this "
+        "folder; 'auto' looks for it, 'never' takes none.",
+    ),
+    click.option(
         "--exclude",
         multiple=True,
         metavar="PATTERN",

@@ -12,7 +12,7 @@ from cudalint.devicecode.devicecode import enclosing, on_device
 from cudalint.project.headermacros import home
 
 if TYPE_CHECKING:
-    from cudalint.project.conditions import Conditions
+    from cudalint.project.conditions import EveryBuild
     from cudalint.project.project import Project
     from cudalint.syntax.model import Call
 
@@ -25,7 +25,7 @@ class PrintJudge:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._conditions: dict[str, Conditions] = {}
+        self._conditions: dict[str, EveryBuild] = {}
 
     def calls(self) -> Iterator[Call]:
         """The calls of the C library's functions, those in macros' bodies included."""
@@ -49,12 +49,12 @@ class PrintJudge:
                 return None
         return model.functions[enclosing(model, call.function)].name or "a lambda"
 
-    def _of(self, path: str) -> Conditions:
+    def _of(self, path: str) -> EveryBuild:
         if path not in self._conditions:
-            from cudalint.project.conditions import Conditions
+            from cudalint.project.conditions import every_build
 
             model = self._project.models[path]
-            self._conditions[path] = Conditions(model, default_build=False)
+            self._conditions[path] = every_build(self._project, model, default_build=False)
         return self._conditions[path]
 
 

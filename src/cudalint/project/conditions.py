@@ -1,19 +1,23 @@
 """Which preprocessor branches the compilation for the device takes.
 
 Conditions are read as far as the file itself decides them, or as a default build
-would: one that defines nothing beyond what the file and nvcc define. Reading an
-expression is `cudalint.project.expression`.
+would: one that defines nothing beyond what the file, its compile commands and nvcc
+define. Reading an expression is `cudalint.project.expression`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cudalint.project.defaults import default_names
 from cudalint.project.expression import evaluate
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
+    from cudalint.project.commands import Defined
+    from cudalint.project.project import Project
     from cudalint.syntax.model import FileModel, Region
 
 _BARE_DEFINED = re.compile(r"\bdefined\s+([A-Za-z_]\w*)")
@@ -35,16 +39,28 @@ def _no_value(name: str) -> None:
 class Conditions:
     """Answers for the conditional regions of one file.
 
-    `default_build`: a name that the file does not define is undefined; else
-    whether it is defined can't be told.
+    `default_build`: a name that nobody defines is undefined; else whether it is
+    defined can't be told. `defined` is what a compile command says of macros.
     """
 
-    def __init__(self, model: FileModel, *, default_build: bool) -> None:
+    def __init__(
+        self, model: FileModel, *, default_build: bool, defined: Defined | None = None
+    ) -> None:
         self._model = model
         self._default_build = default_build
         self._bodies: dict[str, set[str]] = {}
+        self._undefined: set[str] = set()
+        given = defined or {}
+        defaults = default_names(model) if given else frozenset()
         for macro in model.macros:
-            self._bodies.setdefault(macro.name, set()).add(macro.body)
+            if macro.name not in defaults or given.get(macro.name) is None:
+                self._bodies.setdefault(macro.name, set()).add(macro.body)
+        for name, text in given.items():
+            if text is not None:
+                self._bodies.setdefault(name, set()).add(text)
+            elif name not in self._bodies:
+                self._undefined.add(name)
+        self._given = frozenset(name for name, text in given.items() if text is not None)
 
     def leave_out(self, span: Span) -> bool:
         """Whether `span` lies in a branch that is certainly not taken."""
@@ -86,12 +102,35 @@ class Conditions:
         if bodies is not None:
             body = next(iter(bodies))
             return evaluate(body, _no_value) if len(bodies) == 1 else None
+        if name in self._undefined:
+            return 0
         return 0 if self._default_build and name not in _SOME_VALUE else None
 
     def _defined(self, name: str, arguments: list[str]) -> int | None:
         if name != "defined" or len(arguments) != 1:
             return None
-        known = arguments[0] in _BUILT_IN or arguments[0] in _SOME_VALUE
-        if known or (arguments[0] in self._bodies and self._default_build):
+        wanted = arguments[0]
+        if wanted in _BUILT_IN or wanted in _SOME_VALUE or wanted in self._given:
             return 1
-        return 0 if self._default_build else None
+        if wanted in self._undefined:
+            return 0
+        return int(wanted in self._bodies) if self._default_build else None
+
+
+class EveryBuild:
+    """Answers for one file as all the commands that compile it take it."""
+
+    def __init__(self, builds: Sequence[Conditions]) -> None:
+        self._builds = builds
+
+    def leave_out(self, span: Span) -> bool:
+        """Whether `span` lies in a branch that certainly no build takes."""
+        return all(build.leave_out(span) for build in self._builds)
+
+
+def every_build(project: Project, model: FileModel, *, default_build: bool) -> EveryBuild:
+    """The conditions of the file in each of its builds; one build where no command is known."""
+    builds = project.commands.defined(model.path) or ({},)
+    return EveryBuild(
+        [Conditions(model, default_build=default_build, defined=defined) for defined in builds]
+    )

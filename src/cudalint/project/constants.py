@@ -1,8 +1,9 @@
 """What integer constants and macros are worth in a file.
 
-A name is looked up in the file itself, then in the quoted includes known to the
-run. The reading of expressions is `cudalint.project.expression`; target flags (`-D`)
-are not looked at: a value is the one that the sources state.
+A name is looked up in the file itself, then in the includes known to the run, then
+in what compile commands define; those beat a definition that the sources have only
+for its absence. The reading of expressions is `cudalint.project.expression`; flags
+of manifests (`-D`) are not looked at.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cudalint.project.defaults import default_names
 from cudalint.project.expression import evaluate
 from cudalint.project.scalar_types import SIZES
 
 if TYPE_CHECKING:
+    from cudalint.project.commands import Commands
     from cudalint.project.includes import Includes
     from cudalint.syntax.model import FileModel, Macro
 
@@ -25,11 +28,14 @@ class Constants:
     """Evaluates expressions over the constants and macros of each file.
 
     A name that has several definitions of different value (branches of
-    `#ifdef`, constants local to different functions) is worth None.
+    `#ifdef`, constants local to different functions, commands) is worth None.
     """
 
-    def __init__(self, models: Mapping[str, FileModel], includes: Includes) -> None:
+    def __init__(
+        self, models: Mapping[str, FileModel], includes: Includes, commands: Commands
+    ) -> None:
         self._models = models
+        self._commands = commands
         self._includes = includes
         self._tables: dict[str, _Table] = {}
         self._seen: dict[str, list[_Table]] = {}
@@ -67,13 +73,20 @@ class Constants:
         key = (path, name)
         if key not in self._values:
             self._values[key] = None  # what a name that needs itself is worth
-            for table in self._visible(path):
-                texts = table.values.get(name) or table.values.get(name.rpartition("::")[2])
-                if texts:
-                    found = {self.evaluate(path, text) for text in texts}
-                    self._values[key] = found.pop() if len(found) == 1 else None
-                    break
+            found = {self.evaluate(path, text) for text in self._texts(path, name)}
+            self._values[key] = found.pop() if len(found) == 1 else None
         return self._values[key]
+
+    def _texts(self, path: str, name: str) -> list[str]:
+        """What the name stands for: each of its definitions that may be in force."""
+        given = [defined.get(name) for defined in self._commands.defined(path)]
+        texts = [text for text in given if text is not None]
+        for table in self._visible(path):
+            own = table.values.get(name) or table.values.get(name.rpartition("::")[2])
+            if own:
+                beaten = bool(texts) and None not in given and name in table.defaults
+                return texts if beaten else texts + own
+        return texts if None not in given else []
 
     def _apply(
         self, path: str, name: str, arguments: list[str], bound: Mapping[str, int]
@@ -130,8 +143,10 @@ class _Table:
         self.values: dict[str, list[str]] = {}
         self.functions: dict[str, list[Macro]] = {}
         self.aliases: dict[str, list[str]] = {}
+        self.defaults: frozenset[str] = frozenset()
         if model is None:
             return
+        self.defaults = default_names(model)
         for macro in model.macros:
             if macro.parameters is None:
                 self.values.setdefault(macro.name, []).append(macro.body)

@@ -14,6 +14,7 @@ from cudalint.project.callnames import with_meanings
 from cudalint.settings.model import Settings
 
 if TYPE_CHECKING:
+    from cudalint.compiledb.model import CompileCommand
     from cudalint.devicecode.devicereach import DeviceReach
     from cudalint.hostcode.coldness import Coldness
     from cudalint.hostcode.coldregions import ColdRegions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cudalint.hostcode.launchpath import LaunchPaths
     from cudalint.hostcode.terminalresults import TerminalResults
     from cudalint.project.callgraph import CallGraph
+    from cudalint.project.commands import Commands
     from cudalint.project.constants import Constants
     from cudalint.project.headermacros import HeaderMacros
     from cudalint.project.includes import Includes
@@ -41,8 +43,10 @@ class Project:
         trees: Sequence[KernelTree] = (),
         settings: Settings | None = None,
         sources: Mapping[str, SourceFile] | None = None,
+        commands: Mapping[str, Sequence[CompileCommand]] | None = None,
     ) -> None:
         self.models = models
+        self._commands = commands or {}
         self.sources = sources or {}
         self.trees = tuple(trees)
         self.settings = settings or Settings()
@@ -50,17 +54,24 @@ class Project:
 
     @cached_property
     def includes(self) -> Includes:
-        """The quoted includes among the files."""
+        """The includes among the files."""
         from cudalint.project.includes import Includes
 
-        return Includes(self.models, self.trees)
+        return Includes(self.models, self.trees, self._commands)
+
+    @cached_property
+    def commands(self) -> Commands:
+        """The compile commands, file by file."""
+        from cudalint.project.commands import Commands
+
+        return Commands(self._commands, self.includes)
 
     @cached_property
     def constants(self) -> Constants:
         """The values of constants and macros, file by file."""
         from cudalint.project.constants import Constants
 
-        return Constants(self.models, self.includes)
+        return Constants(self.models, self.includes, self.commands)
 
     @cached_property
     def header_macros(self) -> HeaderMacros:

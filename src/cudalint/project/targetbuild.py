@@ -27,9 +27,10 @@ _DEPTH = 8
 
 
 def builds(path: str, context: Context) -> Iterator[TargetBuild]:
-    """How the file at `path` is compiled: by the settings' targets, else by its trees'.
+    """How the file at `path` is compiled: for the settings' targets, else for its trees' archs.
 
-    A header is compiled as the sources that include it are.
+    What a tree's manifests don't say, compile commands do. A header is compiled as
+    the sources that include it are.
     """
     users = {path, *context.project.includes.includers(path)}
     found: dict[tuple[str, tuple[str, ...]], None] = {}
@@ -40,6 +41,12 @@ def builds(path: str, context: Context) -> Iterator[TargetBuild]:
             for arch in context.settings.targets or (target.hardware.arch,):
                 if arch:
                     found[arch, target.flags] = None
+    for command in context.project.commands.of(path):
+        flags = tuple(
+            f"-U{name}" if text is None else f"-D{name}={text}" for name, text in command.defines
+        )
+        for arch in context.settings.targets or command.archs:
+            found[arch, flags] = None
     if not found:
         found = {(arch, ()): None for arch in context.settings.targets}
     for arch, flags in found:

@@ -187,9 +187,9 @@ const char* kText = "k<<<1, 2>>(o";
         regions = [region for region in file.broken if region.matters]
         if not regions:
             return
-        from cudalint.project.conditions import Conditions
+        from cudalint.project.conditions import every_build
 
-        conditions = Conditions(file, default_build=True)
+        conditions = every_build(context.project, file, default_build=True)
         for region in regions:
             if not conditions.leave_out(region.span):
                 yield self.report("unreadable", region.span, _beginning(context.text(region.span)))

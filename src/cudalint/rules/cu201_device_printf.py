@@ -308,7 +308,7 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o) { fmt::printf("
                 fix=_fix(call.statement, call, model, context, safe=False),
                 extents=extents,
             )
-        if place.uses and _is_debug_macro(call, model):
+        if place.uses and _is_debug_macro(call, model, context):
             return self.report(
                 "debug",
                 place.span,
@@ -349,14 +349,14 @@ def _is_console(use: Identifier, model: FileModel) -> bool:
     )
 
 
-def _is_debug_macro(call: Call, model: FileModel) -> bool:
+def _is_debug_macro(call: Call, model: FileModel, context: Context) -> bool:
     """Whether the macro around `call` is off, and something harmless instead, by default."""
     others = [m for m in model.macros if m.name == call.via_macro and not _around(m, call)]
     if not any(re.fullmatch(_EMPTY, macro.body.strip()) for macro in others):
         return False
-    from cudalint.project.conditions import Conditions
+    from cudalint.project.conditions import every_build
 
-    return Conditions(model, default_build=True).leave_out(call.span)
+    return every_build(context.project, model, default_build=True).leave_out(call.span)
 
 
 def _around(macro: Macro, call: Call) -> bool:

@@ -67,7 +67,8 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     which beat the tree's. The keys of `launches` are patterns of kernel names, of
     which the first that fits counts. `plugins` are names of installed entry points of the
     group `cudalint.rules`; none is loaded unless named. `max_file_size` is in
-    bytes; `compile_timeout` in seconds.
+    bytes; `compile_timeout` in seconds. `compile_commands` is "auto", "never", or
+    the path of a compilation database or its folder, relative to the root.
     """
 
     select: tuple[str, ...] = ("ALL",)
@@ -87,6 +88,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     cold_paths: tuple[str, ...] | None = None
     cold_functions: tuple[str, ...] | None = None
     compile: Literal["auto", "always", "never"] = "auto"
+    compile_commands: str = "auto"
     compile_timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     max_file_size: Annotated[int, msgspec.Meta(gt=0)] = 10_000_000
     plugins: tuple[str, ...] = ()
