@@ -20,7 +20,7 @@ from cudalint.compile.frontend import read_complaints
 from cudalint.compile.model import Compilation, Diagnostic, FunctionResources, SpillLine
 from cudalint.compile.place import Placer, relative_path
 from cudalint.compile.process import Outcome
-from cudalint.compile.ptx import EntryBounds, LineTable, read_bounds
+from cudalint.compile.ptx import EntryBounds, LineTable, read_bounds, read_local_arrays
 from cudalint.compile.ptxas import PtxasOutput, read_ptxas
 from cudalint.compile.request import CompileRequest
 from cudalint.compile.sass import read_spill_lines
@@ -123,16 +123,28 @@ class Leavings:
         bounds = read_bounds(self._ptx) if ptxas.functions else {}
         spills: dict[str, tuple[SpillLine, ...]] = {}
         if any(function.spill_stores or function.spill_loads for function in ptxas.functions):
-            spills = read_spill_lines(self._disassemble(self._command.output))
+            spills = read_spill_lines(
+                self._disassemble(self._command.output),
+                read_local_arrays(self._ptx),
+                lambda path: bool(relative_path(path, self._root)),
+            )
         return tuple(
             msgspec.structs.replace(
                 function,
                 max_threads=bounds.get(function.symbol, _NO_BOUNDS).max_threads,
                 min_blocks=bounds.get(function.symbol, _NO_BOUNDS).min_blocks,
-                spill_lines=tuple(self._relative(line) for line in spills.get(function.symbol, ())),
+                spill_lines=self._spill_lines(function, spills),
             )
             for function in ptxas.functions
         )
+
+    def _spill_lines(
+        self, function: FunctionResources, spills: dict[str, tuple[SpillLine, ...]]
+    ) -> tuple[SpillLine, ...]:
+        """The lines of a function that spills; what else lies in its frame is none of them."""
+        if not function.spill_stores and not function.spill_loads:
+            return ()
+        return tuple(self._relative(line) for line in spills.get(function.symbol, ()))
 
     def _relative(self, line: SpillLine) -> SpillLine:
         inside = relative_path(line.path, self._root)

@@ -53,6 +53,13 @@ class FunctionResources(msgspec.Struct, frozen=True):
     arity: int = -1
     spill_lines: tuple[SpillLine, ...] = ()
 
+    @property
+    def unplaced(self) -> tuple[int, int]:
+        """The bytes of stores and of loads that ptxas counts beyond those of `spill_lines`."""
+        stores = sum(line.stores for line in self.spill_lines)
+        loads = sum(line.loads for line in self.spill_lines)
+        return self.spill_stores - stores, self.spill_loads - loads
+
 
 class Diagnostic(msgspec.Struct, frozen=True):
     """One error or warning of nvcc, cicc or ptxas.

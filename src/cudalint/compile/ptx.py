@@ -1,4 +1,4 @@
-"""What the PTX between nvcc's front end and ptxas tells: launch bounds, source lines.
+"""What the PTX between nvcc's front end and ptxas tells: launch bounds, local arrays, lines.
 
 A pure function of text. ptxas' own words are read by `cudalint.compile.ptxas`.
 """
@@ -16,6 +16,11 @@ _ENTRY = re.compile(
 )
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 _MIN_BLOCKS = re.compile(r"\.minnctapersm\s+(\d+)")
+_FUNCTION = re.compile(
+    r"^[ \t]*(?:\.(?:visible|weak|extern) )?\.(?:entry|func)\s*(?:\([^()]*\)\s*)?([\w$.]+)"
+    r"|^[ \t]*\.local\s+(?:\.align\s+\d+\s+)?\.b8\s+[\w$.]+\[(\d+)\]",
+    re.MULTILINE,
+)
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
 _DOTTED = re.compile(r"(?<![\w%.$])[a-z]\w*(?:(?:\.|::)\w+)+")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
@@ -47,6 +52,18 @@ def read_bounds(text: str) -> dict[str, EntryBounds]:
             x, y, z = (int(size or 1) for size in threads.groups())
             count = x * y * z
         found[match.group(1)] = EntryBounds(count, int(blocks.group(1)) if blocks else None)
+    return found
+
+
+def read_local_arrays(text: str) -> dict[str, int]:
+    """The bytes of local arrays that each function declares, by symbol; none are left out."""
+    found: dict[str, int] = {}
+    symbol = ""
+    for match in _FUNCTION.finditer(text):
+        if match[1]:
+            symbol = match[1]
+        elif symbol:
+            found[symbol] = found.get(symbol, 0) + int(match[2])
     return found
 
 

@@ -91,7 +91,7 @@ class Compiler:
         def disassemble(cubin: Path) -> str:
             if toolchain.nvdisasm is None:
                 return ""
-            outcome = run(toolchain.nvdisasm, "-g", "-c", str(cubin))
+            outcome = run(toolchain.nvdisasm, "-gi", "-c", str(cubin))
             return outcome.output if outcome.ok else ""
 
         outcome = run(toolchain.nvcc, *command.arguments)

@@ -47,8 +47,8 @@ class ResourceRow(msgspec.Struct, frozen=True):
     tree that this way of compiling is for, sorted, empty outside a tree.
     Sizes are bytes: `stack` and the spills of one thread, `static_shared` of a
     block. `occupancy` is None where the block size or the arch is unknown.
-    `spill_lines` are the lines that spill, the worst first; the bytes that ptxas
-    counts and no line accounts for are `unplaced` (stores, loads).
+    `spill_lines` are the lines that spill, the worst first; `unplaced` are the bytes
+    of stores and of loads that ptxas counts beyond those.
     """
 
     path: str
