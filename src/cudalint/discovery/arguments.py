@@ -10,6 +10,7 @@ import errno
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -38,24 +39,23 @@ def discover(
     *,
     force_exclude: bool = False,
     whole: bool = False,
+    contents: Mapping[str, bytes] | None = None,
 ) -> Discovery:
     """Find and read the files that `arguments` (relative to `cwd`) stand for.
 
     `root` and `cwd` are absolute. `whole` reads all other files below the root
-    as well, as context that nobody requested.
+    as well, as context that nobody requested. `contents` are what files, by
+    absolute path, are to be taken to hold.
     """
     search = _Search(root, cwd, settings, force_exclude)
     for argument in arguments:
         search.take(argument)
     search.tell_unreadable()
-    sources = [
-        read_source(file, relative(file, root), limit=settings.max_file_size)
-        for file in search.files
-    ]
+    read = partial(read_source, limit=settings.max_file_size, contents=contents)
+    sources = [read(file, relative(file, root)) for file in search.files]
     if whole and sources:
         sources += [
-            read_source(file, relative(file, root), limit=settings.max_file_size, requested=False)
-            for file in search.others(root)
+            read(file, relative(file, root), requested=False) for file in search.others(root)
         ]
     if search.excluded and not sources:
         search.tell("all-excluded", Level.NOTE, "nothing to lint: every path given is excluded")
@@ -66,12 +66,16 @@ def discover(
 
 
 def read_context(
-    paths: Iterable[str], root: str, settings: Settings, asked: Mapping[str, SourceFile]
+    paths: Iterable[str],
+    root: str,
+    settings: Settings,
+    asked: Mapping[str, SourceFile],
+    contents: Mapping[str, bytes] | None = None,
 ) -> dict[str, SourceFile]:
     """Those of `paths` (relative to the root) that exist and nobody `asked` for, as context."""
-    limit = settings.max_file_size
+    read = partial(read_source, limit=settings.max_file_size, contents=contents)
     return {
-        path: read_source(os.path.join(root, path), path, limit=limit, requested=False)
+        path: read(os.path.join(root, path), path, requested=False)
         for path in paths
         if path not in asked and is_ours(path) and os.path.exists(os.path.join(root, path))
     }

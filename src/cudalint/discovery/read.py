@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 
 from cudalint.source import SourceFile
 
@@ -20,13 +21,22 @@ _KINDS = {
 }
 
 
-def read_source(file: str, path: str, *, limit: int, requested: bool = True) -> SourceFile:
+def read_source(
+    file: str,
+    path: str,
+    *,
+    limit: int,
+    requested: bool = True,
+    contents: Mapping[str, bytes] | None = None,
+) -> SourceFile:
     """Read the file at `file` as `path`; what is wrong with it goes into `problem`.
 
-    `limit` is the most bytes a file may have.
+    `limit` is the most bytes a file may have. What `contents` has under `file`
+    is taken for what the file holds.
     """
     try:
-        data = _read(file, limit)
+        held = None if contents is None else contents.get(file)
+        data = _read(file, limit) if held is None else _limited(held, limit)
     except OSError as error:
         problem = "it vanished" if isinstance(error, FileNotFoundError) else str(error.strerror)
         return SourceFile(path, b"", problem, requested)
@@ -51,6 +61,10 @@ def _read(file: str, limit: int) -> bytes | str:
             data = stream.read(limit + 1)
     finally:
         os.close(descriptor)
+    return _limited(data, limit)
+
+
+def _limited(data: bytes, limit: int) -> bytes | str:
     return data if len(data) <= limit else f"more than max-file-size ({limit} bytes)"
 
 

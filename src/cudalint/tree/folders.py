@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -31,10 +32,12 @@ class Folders:
     """The folders below a project root, each listed once.
 
     Hidden entries are left out. A folder that is absent or unreadable is empty.
+    `contents` are what files, by absolute path, are to be taken to hold.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, contents: Mapping[str, bytes] | None = None) -> None:
         self.root = root
+        self._contents = contents or {}
         self._listings: dict[str, Listing] = {}
 
     def list(self, path: str) -> Listing:
@@ -57,8 +60,9 @@ class Folders:
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return None
+            held = self._contents.get(str(self.root / path))
             try:
-                data = file.read(MANIFEST_LIMIT + 1)
+                data = file.read(MANIFEST_LIMIT + 1) if held is None else held
             except OSError:
                 return None
         return data if len(data) <= MANIFEST_LIMIT and undecodable(data) is None else None

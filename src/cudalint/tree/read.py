@@ -8,7 +8,7 @@ CU4 judge them.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -33,15 +33,18 @@ def read_trees(root: Path, folders: Iterable[str]) -> tuple[KernelTree, ...]:
     return find_trees(root, folders).cuda
 
 
-def find_trees(root: Path, folders: Iterable[str]) -> Trees:
+def find_trees(
+    root: Path, folders: Iterable[str], contents: Mapping[str, bytes] | None = None
+) -> Trees:
     """The trees that the given folders are a part of.
 
     `root` is the project root, `folders` are relative to it ("" or "." is the
     root itself): the folders that hold the files of the run, sources and
     manifests. What lies deeper than they do is only read when it is part of a
-    tree that a folder lies in.
+    tree that a folder lies in. `contents` are what files, by absolute path, are
+    to be taken to hold.
     """
-    reader = Folders(root)
+    reader = Folders(root, contents)
     candidates = sorted({c for folder in folders for c in _candidates(folder)})
     found = {path for path in candidates if is_hardware(path, reader)}
     if not found:
