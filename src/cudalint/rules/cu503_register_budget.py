@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from cudalint.compile.archs import REGISTERS_PER_THREAD, THREADS_PER_BLOCK, arch_limits
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
 from cudalint.rule import CompileRule, Example
 
 if TYPE_CHECKING:
-    from cudalint.compile.kernels import Group
+    from cudalint.compile.kernels import Build, Group
     from cudalint.compile.model import CompiledFile, FunctionResources
 
 _GB10 = 'targets = ["sm_121"]\n'
@@ -166,6 +165,7 @@ class RegisterBudget(CompileRule):
         self, compiled: CompiledFile, context: Context, options: RegisterBudgetOptions
     ) -> Iterator[Finding]:
         """Report each kernel over a limit; of several limits, the hardest."""
+        from cudalint.compile.ceiling import at_cliff, over_bounds
         from cudalint.compile.kernels import budget_of, objectionable
         from cudalint.compile.locate import Locator
 
@@ -177,27 +177,29 @@ class RegisterBudget(CompileRule):
 
         def over(function: FunctionResources) -> bool:
             return function.entry and (
-                _at_cliff(function) or over_budget(function) or _over_bounds(function)
+                at_cliff(function) or over_budget(function) or over_bounds(function)
             )
 
         for group in objectionable(compiled, locator, over):
-            worst = group.worst(_registers).function
-            budget = budget_of(worst, options.budget, options.per_kernel)
-            yield self._finding(group, compiled, budget)
+            worst = _worst(group)
+            budget = budget_of(worst.function, options.budget, options.per_kernel)
+            yield self._finding(group, worst, compiled, budget)
 
-    def _finding(self, group: Group, compiled: CompiledFile, budget: int | None) -> Finding:
+    def _finding(
+        self, group: Group, worst: Build, compiled: CompiledFile, budget: int | None
+    ) -> Finding:
+        from cudalint.compile.ceiling import at_cliff, ceiling, over_bounds
         from cudalint.compile.kernels import where
 
-        worst = group.worst(_registers)
         function = worst.function
         on = where((build.compilation for build in group.builds), compiled)
         arguments: tuple[object, ...] = (function.name, on, function.registers)
-        if _at_cliff(function):
+        if at_cliff(function):
             message = "cliff"
-        elif _over_bounds(function):
+        elif over_bounds(function):
             message = "bounds"
             threads, blocks = function.max_threads, function.min_blocks or 1
-            arguments = (*arguments, _ceiling(function), threads, blocks)
+            arguments = (*arguments, ceiling(function), threads, blocks)
         else:
             message, arguments = "budget", (*arguments, budget)
         return self.report(
@@ -211,25 +213,14 @@ class RegisterBudget(CompileRule):
         )
 
 
+def _worst(group: Group) -> Build:
+    """The build with the most registers, of those over their bounds where that is the matter."""
+    from cudalint.compile.ceiling import over_bounds, tells_of_bounds
+
+    if not tells_of_bounds(group):
+        return group.worst(_registers)
+    return group.worst(lambda function: over_bounds(function) * _registers(function))
+
+
 def _registers(function: FunctionResources) -> int:
     return function.registers or 0
-
-
-def _at_cliff(function: FunctionResources) -> bool:
-    return _registers(function) >= REGISTERS_PER_THREAD
-
-
-def _ceiling(function: FunctionResources) -> int:
-    """The registers that launch bounds and arch leave; 255 when either is unknown.
-
-    Bounds of more threads than a block can have are no bounds: CU109 reports them.
-    """
-    limits = arch_limits(function.arch)
-    threads = function.max_threads
-    if limits is None or threads is None or threads > THREADS_PER_BLOCK:
-        return REGISTERS_PER_THREAD
-    return limits.register_ceiling(threads, function.min_blocks or 1)
-
-
-def _over_bounds(function: FunctionResources) -> bool:
-    return _registers(function) > _ceiling(function)

@@ -13,10 +13,12 @@ from cudalint.rule import CompileRule, Example, NoOptions
 
 if TYPE_CHECKING:
     from cudalint.compile.locate import Locator
-    from cudalint.compile.model import Compilation, CompiledFile, Diagnostic
+    from cudalint.compile.model import Compilation, CompiledFile, Diagnostic, FunctionResources
 
 _OTHER_RULES = ("Registers are spilled to local memory", "Local memory used for function")
 """Warnings that flags can turn on, about what CU501 and CU502 report."""
+_DROPPED = ".minnctapersm will be ignored"
+"""Of this CU503 speaks where the kernel has more registers than its bounds leave."""
 
 _GB10 = 'targets = ["sm_121"]\n'
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -91,6 +93,8 @@ class PtxasWarning(CompileRule):
         ptxas, at the source line that it is about; one about a kernel, such as
         `.minnctapersm will be ignored`, at the kernel's name. The same warning
         on several archs, or of several instances of a template, is one finding.
+        Spills, local memory, and a dropped minimum of blocks that costs
+        registers are left to CU501, CU502 and CU503.
 
     Why it matters
         A build prints thousands of lines and nobody reads them. Among them are
@@ -163,16 +167,31 @@ class PtxasWarning(CompileRule):
         from cudalint.compile.locate import Locator
 
         locator = Locator(compiled, context)
+        of_bounds = _told_of_bounds(compiled, locator)
         found: dict[_Warning, list[Compilation]] = {}
         for compilation in compiled.compilations:
             for diagnostic in _own(compilation):
                 warning = _placed(diagnostic, locator)
+                if warning.span in of_bounds and _DROPPED in warning.text:
+                    continue
                 found.setdefault(warning, []).append(compilation)
         for warning, compilations in found.items():
             on = where(compilations, compiled)
             message = "warning-elsewhere" if warning.place else "warning"
             arguments = (warning.text, on, warning.place) if warning.place else (warning.text, on)
             yield self.report(message, warning.span, *arguments, extents=warning.extents)
+
+
+def _told_of_bounds(compiled: CompiledFile, locator: Locator) -> set[Span]:
+    """The kernels of which CU503 says that they have more registers than their bounds leave."""
+    from cudalint.compile.ceiling import at_cliff, over_bounds, tells_of_bounds
+    from cudalint.compile.kernels import objectionable
+
+    def over(function: FunctionResources) -> bool:
+        return function.entry and (at_cliff(function) or over_bounds(function))
+
+    groups = objectionable(compiled, locator, over)
+    return {group.place.span for group in groups if tells_of_bounds(group)}
 
 
 def _own(compilation: Compilation) -> Iterator[Diagnostic]:

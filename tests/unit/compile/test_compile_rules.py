@@ -267,6 +267,43 @@ def test_registers_that_launch_bounds_leave(
     assert [f.code for f in run.findings] == ["CU503"] * reported
 
 
+@pytest.mark.parametrize(
+    ("registers", "codes"),
+    [(32, ["CU507"]), (33, ["CU503"]), (254, ["CU503"]), (255, ["CU503", "CU507"])],
+)
+def test_an_impossible_minimum_of_blocks_is_told_once(
+    case: Case, registers: int, codes: list[str]
+) -> None:
+    ptx = ".visible .entry k()\n.maxntid 1024\n.minnctapersm 2\n{\n}\n"
+    (case.folder / "k.ptx").write_text(ptx)
+    says = words("k", 0, 0, 0, registers) + (
+        "ptxas warning : Value of threads per SM for entry k is out of range."
+        " .minnctapersm will be ignored\n"
+    )
+    run = case.run({"a.cu": K}, says, ending=f"cp {case.folder}/k.ptx .")
+    assert [f.code for f in run.findings] == codes
+
+
+def test_bounds_that_one_instance_breaks_are_told_of_that_one(case: Case) -> None:
+    bounds = {"_Z1kILi2EEvPi": ".maxntid 1024\n.minnctapersm 2", "_Z1kILi4EEvPi": ".maxntid 64"}
+    ptx = "".join(f".visible .entry {k}()\n{text}\n{{\n}}\n" for k, text in bounds.items())
+    (case.folder / "k.ptx").write_text(ptx)
+    says = (
+        words("_Z1kILi2EEvPi", 0, 0, 0, 40)
+        + words("_Z1kILi4EEvPi", 0, 0, 0, 90)
+        + (
+            "ptxas warning : Value of threads per SM for entry _Z1kILi2EEvPi is out of range."
+            " .minnctapersm will be ignored\n"
+        )
+    )
+    text = "template <int N> __global__ void k(int* y) {}\n"
+    settings = "[rules.CU503]\nbudget = 80\n"
+    run = case.run({"a.cu": text}, says, settings, ending=f"cp {case.folder}/k.ptx .")
+    assert [(f.code, f.message_id, f.arguments[0]) for f in run.findings] == [
+        ("CU503", "bounds", "k<2>")
+    ]
+
+
 def test_warnings_of_all_archs_are_one_at_the_token(case: Case) -> None:
     says = (
         '@ROOT@/a.cu(2): warning #177-D: variable "u" was declared but never referenced\n'
