@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.hostcode.coldness import words
+from cudalint.hostcode.launchconfigs import CONFIGURED, streams_of
 from cudalint.hostcode.streams import is_stream_type, null_stream
 from cudalint.project.headermacros import home
 from cudalint.project.nullnames import NullNames
@@ -57,6 +58,9 @@ STREAM_AT = {
 }
 """API calls that put work on a stream: where the stream stands, from 0; left out it is null."""
 
+API_CALLS = STREAM_AT.keys() | CONFIGURED
+"""All of them, those with the stream in a configuration too."""
+
 _SIZE_QUERY = re.compile(r"(?i)dummy|workspace")
 _LAST_OF_A_LAUNCH = 3
 _UNBINDS = frozenset(
@@ -98,12 +102,22 @@ class StreamWork:
         return self._null(texts[_LAST_OF_A_LAUNCH], launch)
 
     def of_api_call(self, call: Call) -> NullStream | None:
-        """The same for a call of `STREAM_AT`."""
+        """The same for a call of `API_CALLS`."""
+        if call.name in CONFIGURED:
+            return self._of_configuration(call)
         arguments = [argument.text for argument in call.arguments]
         if any("..." in text or "__VA_ARGS__" in text for text in arguments) or not arguments:
             return None
         at = STREAM_AT[call.name]
         return NullStream(None) if len(arguments) <= at else self._null(arguments[at], call)
+
+    def _of_configuration(self, call: Call) -> NullStream | None:
+        """The same where the stream stands in a configuration: never set, or always to null."""
+        streams = streams_of(call, self._context)
+        if streams is None:
+            return None
+        found = [self._null(text, call) for text in streams]
+        return None if None in found else next(iter(found), NullStream(None))
 
     @cached_property
     def functions(self) -> dict[str, list[Function]]:
@@ -116,7 +130,7 @@ class StreamWork:
         return {
             name: functions
             for name, functions in found.items()
-            if name not in STREAM_AT
+            if name not in API_CALLS
             and not name.startswith(("cuda", "cuEvent", "cuStream"))
             and name not in COMMON_METHODS
             and words(name)[:1] not in [[word] for word in _UNBINDS]

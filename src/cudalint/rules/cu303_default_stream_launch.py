@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
-from cudalint.hostcode.streamwork import STREAM_AT, NullStream, StreamWork
+from cudalint.hostcode.streamwork import API_CALLS, NullStream, StreamWork
 from cudalint.project.expansion import Place, places
 from cudalint.project.project import Project
 from cudalint.rule import Example, NoOptions, ProjectRule
@@ -26,7 +26,8 @@ class DefaultStreamLaunch(ProjectRule):
         (`0`, `NULL`, `nullptr`, `{}`, `cudaStreamDefault`, `cudaStreamLegacy`,
         casts of these, a local that is made null and stays so); the same for
         `cudaLaunchKernel`, `cuLaunchKernel`, graph launches, and asynchronous
-        copies and fills; and a literal null passed as a stream to a function of
+        copies and fills; for launches with a configuration that the function fills
+        itself and leaves without a stream; and a literal null passed as a stream to a function of
         the project. Functions that bind or unbind a stream (`setStream(nullptr)`)
         are left alone, and so is `cudaStreamPerThread`.
 
@@ -177,6 +178,31 @@ void replay(CUfunction f, cudaGraphExec_t g, void** a) {
 """,
             message="'cuLaunchKernel' is given '0', the null stream; pass a stream.",
         ),
+        Example(
+            code=_KERNEL
+            + """\
+#define CHECK(x) do { if ((x) != cudaSuccess) throw 1; } while (0)
+void step(float* o, cudaLaunchAttribute* a, void** args) {
+  cudaLaunchConfig_t never = {0};
+  never.gridDim = 1;
+  never.attrs = a;
+  cudaLaunchKernelEx(&never, k, o);
+  ~~~~~~~~~~~~~~~~~~
+  cudaLaunchConfig_t config;
+  memset(&config, 0, sizeof(config));
+  config.stream = nullptr;
+  CHECK(cudaLaunchKernelExC(&config, (void*)k, args));
+        ~~~~~~~~~~~~~~~~~~~
+  CUlaunchConfig drivers{1, 1, 1, 32, 1, 1, 0, 0, nullptr, 0};
+  cuLaunchKernelEx(&drivers, nullptr, args, nullptr);
+  ~~~~~~~~~~~~~~~~
+  cudaLaunchConfig_t named{.gridDim = 1, .blockDim = 32};
+  cudaLaunchKernelEx(&named, k, o);
+  ~~~~~~~~~~~~~~~~~~
+}
+""",
+            message="'cudaLaunchKernelEx' names no stream, so it runs on the legacy one; pass a",
+        ),
     )
     VALID = (
         Example(
@@ -200,6 +226,29 @@ void step(float* o, cudaStream_t given) {
   pick(b);
   k<<<1, 32, 0, a>>>(o);
   k<<<1, 32, 0, b>>>(o);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+void fill(cudaLaunchConfig_t* c);
+cudaLaunchConfig_t made();
+struct Op { cudaLaunchConfig_t config; void run(float* o) { cudaLaunchKernelEx(&config, k, o); } };
+void step(float* o, cudaStream_t s, cudaLaunchConfig_t given, bool side) {
+  cudaLaunchConfig_t a = {1, 32, 0, s}, b = {0}, c = made(), d = {}, e{.stream = s};
+  if (side) b.stream = s;
+  fill(&d);
+  cudaLaunchKernelEx(&a, k, o);
+  cudaLaunchKernelEx(&b, k, o);
+  cudaLaunchKernelEx(&c, k, o);
+  cudaLaunchKernelEx(&d, k, o);
+  cudaLaunchKernelEx(&e, k, o);
+  cudaLaunchKernelEx(&given, k, o);
+  cudaLaunchConfig_t f{};
+  cudaLaunchConfig_t& g = f;
+  g.stream = s;
+  cudaLaunchKernelEx(&f, k, o);
 }
 """,
         ),
@@ -278,7 +327,7 @@ void step(float* o, size_t& workspace_bytes) {
         for place in places(launches, work.of_launch, lambda x: work.of_launch(x) is not None):
             yield self._launch(place)
         hot = project.hot_path
-        calls = hot.api_calls(STREAM_AT)
+        calls = hot.api_calls(API_CALLS)
         for fault in places(calls, work.of_api_call, lambda x: work.of_api_call(x) is not None):
             yield self._call(fault)
         ours = hot.calls(work.functions)
