@@ -49,7 +49,8 @@ class Request(msgspec.Struct, frozen=True):
     they are not None, and so does `compile_commands`, which is relative to `cwd`;
     `exclude` adds to them. `cache` is the cache's folder,
     None for no cache. `strict` makes notes fail the run, `exit_zero` nothing.
-    `shard` is the part of the run to do, None for the whole.
+    `shard` is the part of the run to do, None for the whole. `contents` are what
+    files, by absolute path, are to be taken to hold instead of what is on the disk.
     """
 
     paths: tuple[str, ...]
@@ -59,14 +60,15 @@ class Request(msgspec.Struct, frozen=True):
     overrides: Overrides = Overrides()
     preview: bool | None = None
     compile: Literal["auto", "always", "never"] | None = None
-    exclude: tuple[str, ...] = ()
     compile_commands: str | None = None
+    exclude: tuple[str, ...] = ()
     force_exclude: bool = False
     jobs: int = 1
     cache: Path | None = None
     strict: bool = False
     exit_zero: bool = False
     shard: Shard | None = None
+    contents: dict[str, bytes] = {}
 
 
 def run(request: Request) -> Run:
@@ -146,11 +148,14 @@ class _Stages:
         if self._settings.compile == "never":
             self._skips.append(Skip("CU5", "--compile never"))
             return None
+        from cudalint.compile.excuse import without_excused
         from cudalint.compile.plan import plan
         from cudalint.compile.stage import compile_files, find_toolchains
 
         paths = self._to_compile(sources, project)
-        requests = plan(paths, self._root, project.trees, self._settings)
+        requests = plan(
+            paths, self._root, project.trees, self._settings, project.compile_commands
+        )
         if not requests:
             return ()
         toolchains = find_toolchains()
@@ -169,7 +174,9 @@ class _Stages:
         self._notifications += (
             Notification("cache-unusable", Level.WARNING, warning) for warning in warnings
         )
-        return tuple(sorted(compiled, key=lambda file: not self._owns(sources[file.path])))
+        kept, skips = without_excused(compiled, project.compile_commands)
+        self._skips += skips
+        return tuple(sorted(kept, key=lambda file: not self._owns(sources[file.path])))
 
     def _to_compile(self, sources: dict[str, SourceFile], project: Project) -> list[str]:
         """The files to compile.
