@@ -1,27 +1,40 @@
 """What to compile: which files, for which archs, with whose flags and include paths.
 
 A file of a kernel tree is compiled as each target that it is a part of compiles
-it; any other file for the archs of the settings, else nvcc's default.
+it; any other file as its compile commands say, for the archs of the settings, else
+of the command, else nvcc's default.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudalint.compile.request import CompileRequest
+from cudalint.compiledb.model import CompileCommand
+from cudalint.discovery.walk import inside
 
 if TYPE_CHECKING:
     from cudalint.settings.model import Settings
     from cudalint.tree.model import KernelTree, Target
 
 
+_NO_COMMAND = (CompileCommand(),)
+
+
 def plan(
-    paths: Iterable[str], root: Path, trees: Sequence[KernelTree], settings: Settings
+    paths: Iterable[str],
+    root: Path,
+    trees: Sequence[KernelTree],
+    settings: Settings,
+    commands: Mapping[str, Sequence[CompileCommand]] | None = None,
 ) -> list[CompileRequest]:
-    """The compiles that the `.cu` files at `paths` (relative to `root`) ask for."""
+    """The compiles that the `.cu` files at `paths` (relative to `root`) ask for.
+
+    `commands` are those of files that are in no target.
+    """
     targets: dict[str, list[Target]] = {}
     for tree in trees:
         for target in tree.targets:
@@ -51,9 +64,22 @@ def plan(
                     )
                 )
         if path not in targets:
-            archs = settings.targets or (None,)
-            requests += (CompileRequest(path, str(root), arch) for arch in archs)
+            for command in (commands or {}).get(path, _NO_COMMAND):
+                requests += _as_commanded(path, root, command, settings)
     return requests
+
+
+def _as_commanded(
+    path: str, root: Path, command: CompileCommand, settings: Settings
+) -> Iterator[CompileRequest]:
+    real = os.path.realpath(root)
+    folders = tuple(
+        folder
+        for folder in dict.fromkeys((*command.quoted, *command.folders))
+        if inside(os.path.realpath(root / folder), real)
+    )
+    for arch in settings.targets or command.archs or (None,):
+        yield CompileRequest(path, str(root), arch, folders, command.flags)
 
 
 def _include_paths(target: Target, root: Path) -> tuple[str, ...]:

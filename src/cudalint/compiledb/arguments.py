@@ -52,6 +52,7 @@ def read_arguments(words: Sequence[str], directory: str, roots: Sequence[str]) -
         archs=tuple(archs),
         flags=flags,
         partial=bool(outside or responses),
+        altered=bool(refused or "forced" in values),
     )
     return ReadCommand(command, tuple(outside), responses, refused)
 

@@ -27,7 +27,8 @@ class CompileCommand(msgspec.Struct, frozen=True):
     `defines` has each name once, `archs` the machine archs that are asked for
     ("sm_90a"). `flags` are the arguments that nvcc may be given, bar folders.
     `partial`: it names folders outside the root, or files of arguments, so that
-    what is included can't all be found.
+    what is included can't all be found. `altered`: nvcc can't be given all that it
+    defines and includes by force.
     """
 
     quoted: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ class CompileCommand(msgspec.Struct, frozen=True):
     archs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     partial: bool = False
+    altered: bool = False
 
 
 class ReadCommand(msgspec.Struct, frozen=True):

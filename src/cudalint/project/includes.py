@@ -109,7 +109,7 @@ class Includes:
         return tuple(self._includers.get(path, ()))
 
     def _collect(self, unit: str, found: dict[str, None]) -> None:
-        found.update(dict.fromkeys(self._forced(unit)))
+        found.update(dict.fromkeys(self.forced(unit)))
         pending = [unit, *reversed(found)]
         while pending:
             current = pending.pop()
@@ -117,7 +117,7 @@ class Includes:
             found.update(dict.fromkeys(fresh))
             pending.extend(reversed(fresh))
 
-    def _forced(self, unit: str) -> Iterator[str]:
+    def forced(self, unit: str) -> Iterator[str]:
         """The known files that the unit's commands include before its first line."""
         for command in self._commands.get(unit, ()):
             for forced in command.forced:

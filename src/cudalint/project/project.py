@@ -46,7 +46,7 @@ class Project:
         commands: Mapping[str, Sequence[CompileCommand]] | None = None,
     ) -> None:
         self.models = models
-        self._commands = commands or {}
+        self.compile_commands = commands or {}
         self.sources = sources or {}
         self.trees = tuple(trees)
         self.settings = settings or Settings()
@@ -57,14 +57,14 @@ class Project:
         """The includes among the files."""
         from cudalint.project.includes import Includes
 
-        return Includes(self.models, self.trees, self._commands)
+        return Includes(self.models, self.trees, self.compile_commands)
 
     @cached_property
     def commands(self) -> Commands:
         """The compile commands, file by file."""
         from cudalint.project.commands import Commands
 
-        return Commands(self._commands, self.includes)
+        return Commands(self.compile_commands, self.includes)
 
     @cached_property
     def constants(self) -> Constants:

@@ -1,36 +1,22 @@
 """libclang: the canonical parameter types of the kernels in one file.
 
-libclang sees a file system of our own and nothing else (`sandbox.yaml`): the
-file, what it includes of the run's files, and the stub headers of `include/`. No
-`#include`, however it is spelt, reaches a file of the machine, and the answers
-do not depend on a CUDA toolkit. Choosing what to ask is `cudalint.semantics.types`.
+What libclang gets to see is `cudalint.semantics.sandbox`; choosing what to ask is
+`cudalint.semantics.types`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.semantics.model import ParameterType, spelt
+from cudalint.semantics.sandbox import parse
 
 if TYPE_CHECKING:
     from clang.cindex import Cursor, Type
 
-_HOME = Path(__file__).parent
-_STUBS = "/cudalint/include"
-_ARGUMENTS = (
-    *("-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-host-only", "-std=c++17"),
-    *(f"--cuda-path={_HOME / 'no_toolkit'}", "-Wno-unknown-cuda-version"),
-    *("--target=x86_64-unknown-linux-gnu", "-nostdinc", "-nostdinc++"),
-    *("-ivfsoverlay", str(_HOME / "sandbox.yaml"), f"-I{_STUBS}"),
-    *("-include", f"{_STUBS}/prelude.h", "-ferror-limit=0", "-ftemplate-depth=64"),
-)
-_SKIP_BODIES = 0x40
-_KEEP_GOING = 0x200
 _DEPTH = 4
 _OPAQUE = frozenset(("CUtensorMap", "CUtensorMap_st"))
 
@@ -43,30 +29,16 @@ class ClangKernel(msgspec.Struct, frozen=True):
     parameters: tuple[ParameterType, ...]
 
 
-class ClangError(Exception):
-    """libclang can't be loaded, or gave up on a file."""
-
-
-@cache
-def stub_names() -> frozenset[str]:
-    """The headers that `#include <…>` finds."""
-    return frozenset(entry.name for entry in (_HOME / "include").iterdir())
-
-
-def kernels(main: str, files: Mapping[str, bytes], limit: int) -> tuple[ClangKernel, ...]:
+def kernels(
+    main: str, files: Mapping[str, bytes], limit: int, arguments: Sequence[str] = ()
+) -> tuple[ClangKernel, ...]:
     """The kernels that the text of the file `main` declares, in its order.
 
-    `files` maps virtual absolute paths to texts, `main`'s among them. Offsets
-    are bytes of `main`'s text; a kernel that a macro makes is at the macro's use.
-    At most `limit` are returned. Raises ClangError.
+    `files` and `arguments` are as `cudalint.semantics.sandbox.parse` takes them.
+    Offsets are bytes of `main`'s text; a kernel that a macro makes is at the
+    macro's use. At most `limit` are returned. Raises ClangError.
     """
-    from clang.cindex import Index, LibclangError, TranslationUnitLoadError
-
-    unsaved = [*files.items(), *_stubs()]
-    try:
-        unit = Index.create().parse(main, _ARGUMENTS, unsaved, _SKIP_BODIES | _KEEP_GOING)
-    except (LibclangError, TranslationUnitLoadError) as error:
-        raise ClangError(str(error)) from error
+    unit = parse(main, files, arguments)
     found: list[ClangKernel] = []
     for cursor in _functions(unit.cursor, main):
         children = list(cursor.get_children())
@@ -78,14 +50,6 @@ def kernels(main: str, files: Mapping[str, bytes], limit: int) -> tuple[ClangKer
             if len(found) == limit:
                 break
     return tuple(found)
-
-
-@cache
-def _stubs() -> tuple[tuple[str, bytes], ...]:
-    return tuple(
-        (f"{_STUBS}/{name}", (_HOME / "include" / name).read_bytes())
-        for name in sorted(stub_names())
-    )
 
 
 def _functions(cursor: Cursor, main: str) -> Iterator[Cursor]:

@@ -1,7 +1,7 @@
 """TypeOracle: what the parameters of kernels are, whatever they are called.
 
 It asks the spelling first and libclang only when that can't tell; most runs
-never load libclang. What libclang is given is `cudalint.semantics.clang`.
+never load libclang. What libclang is given is `cudalint.semantics.virtual`.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ class TypeOracle:
         self._kernels[path] = found
         if self.failure is not None:
             return found
-        from cudalint.semantics.clang import ClangError, kernels, stub_names
+        from cudalint.semantics.clang import kernels
+        from cudalint.semantics.sandbox import ClangError, stub_names
         from cudalint.semantics.virtual import lay_out
 
-        models, includes = self._project.models, self._project.includes
-        layout = lay_out(path, models, self._sources, includes, stub_names())
+        layout = lay_out(path, self._project, self._sources, stub_names())
         try:
-            seen = kernels(layout.main, layout.files, _KERNELS)
+            seen = kernels(layout.main, layout.files, _KERNELS, layout.arguments)
         except ClangError as error:
             self.failure = str(error)
             return found

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cudalint.semantics.clang import ClangKernel, kernels, stub_names
+from cudalint.semantics.clang import ClangKernel, kernels
+from cudalint.semantics.sandbox import stub_names
 
 MAIN = "/cudalint/run/k.cu"
 
@@ -80,11 +81,11 @@ def test_each_stub_header_stands_alone(header: str) -> None:
 def test_the_stub_headers_have_no_error() -> None:
     program = """\
 from clang.cindex import Index
-from cudalint.semantics import clang
-text = "".join(f"#include <{name}>\\n" for name in sorted(clang.stub_names()))
+from cudalint.semantics import sandbox
+text = "".join(f"#include <{name}>\\n" for name in sorted(sandbox.stub_names()))
 text += "__global__ void k(dim3 d) {}\\nvoid f() { k<<<dim3(1), 2, 0, nullptr>>>(threadIdx); }\\n"
-unsaved = [("/cudalint/run/k.cu", text.encode()), *clang._stubs()]
-unit = Index.create().parse("/cudalint/run/k.cu", clang._ARGUMENTS, unsaved)
+unsaved = [("/cudalint/run/k.cu", text.encode()), *sandbox._stubs()]
+unit = Index.create().parse("/cudalint/run/k.cu", sandbox._ARGUMENTS, unsaved)
 print([str(diagnostic) for diagnostic in unit.diagnostics])
 """
     done = subprocess.run(
