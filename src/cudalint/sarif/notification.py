@@ -27,6 +27,8 @@ MEANINGS = {
     "all-excluded": "Every path that was asked for is excluded by the settings.",
     "no-nvcc": "Compiling was demanded, and no nvcc was found that can do it.",
     "types-unavailable": "The types behind aliases could not be asked for, so some went unseen.",
+    "compile-commands-unusable": "A compilation database that was found could not be used.",
+    "compile-commands-incomplete": "Part of what compile commands say was not followed.",
     "not-cuda": "A file that was asked for is no CUDA source.",
     "nothing-to-lint": "A folder that was asked for holds no CUDA files.",
     "unreadable-folder": "A folder could not be listed, so its files were not analysed.",
