@@ -41,6 +41,11 @@ class Group(msgspec.Struct, frozen=True):
     all_instances: int
 
     @property
+    def archs(self) -> tuple[str, ...]:
+        """The archs that the rule objects to, the oldest first."""
+        return tuple(sorted({build.arch for build in self.builds}, key=arch_order))
+
+    @property
     def instances(self) -> int:
         """How many different functions of the cubin the rule objects to."""
         return len({build.function.symbol for build in self.builds})
@@ -52,6 +57,22 @@ class Group(msgspec.Struct, frozen=True):
             return -measure(build.function), arch_order(build.arch), build.function.symbol
 
         return min(self.builds, key=rank)
+
+
+def by_arch(
+    group: Group,
+    measure: Callable[[FunctionResources], int],
+    say: Callable[[FunctionResources], str],
+) -> str:
+    """The worst figures of each arch, the oldest first: `sm_90: 8; sm_121: 16`."""
+    builds: dict[str, list[Build]] = {}
+    for build in group.builds:
+        builds.setdefault(build.arch, []).append(build)
+    worst = (
+        (arch, msgspec.structs.replace(group, builds=tuple(found)).worst(measure).function)
+        for arch, found in sorted(builds.items(), key=lambda item: arch_order(item[0]))
+    )
+    return "; ".join(f"{arch}: {say(function)}" for arch, function in worst)
 
 
 def objectionable(

@@ -106,6 +106,10 @@ class Locator:
         indent = len(text) - len(text.lstrip())
         return Span(path, start + indent, max(start + indent, start + len(text.rstrip())))
 
+    def is_shown(self, span: Span) -> bool:
+        """Whether a finding may stand there: in the compiled file, or in one that was asked for."""
+        return self._shown(span) == span
+
     def _place(self, symbol: str, name: str, arity: int, entry: bool) -> FunctionPlace:
         if symbol not in self._functions:
             plain = without_arguments(name)

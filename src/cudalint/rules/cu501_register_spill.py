@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from cudalint.context import Context
-from cudalint.finding import Finding, Level, Related
+from cudalint.finding import Finding, Level, Related, Span
 from cudalint.rule import CompileRule, Example
 
 if TYPE_CHECKING:
@@ -67,11 +67,19 @@ TURN(turn_long, 56)
 """
 
 
+_LAST = "  for (int i = 0; i < KEPT; ++i) y[i * 512 + threadIdx.x] = v[KEPT - 1 - i];\n"
+_AT_LINE = _TURN_CLEAN.replace(_LAST, f"{_LAST}  {'~' * (len(_LAST) - 3)}\n")
+
+
 class RegisterSpillOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """`budget`: bytes that a kernel may spill; `per_kernel`: the same by name pattern."""
+    """`budget`: bytes that a kernel may spill; `per_kernel`: the same by name pattern.
+
+    `location`: what is marked, the kernel's name or the line that spills most.
+    """
 
     budget: Annotated[int, msgspec.Meta(ge=0)] = 0
     per_kernel: dict[str, Annotated[int, msgspec.Meta(ge=0)]] = {}
+    location: Literal["kernel", "worst-line"] = "kernel"
 
 
 class RegisterSpill(CompileRule):
@@ -80,8 +88,10 @@ class RegisterSpill(CompileRule):
     What it does
         Reports each kernel of which ptxas says that it stores or loads spilled
         registers, beyond a budget of 0 bytes. The instances of a template, on
-        all archs, are one finding that names the worst; the source lines whose
-        instructions spill are marked too where nvdisasm is found. A device
+        all archs, are one finding that names the worst, and the figures of each
+        arch. The source lines whose instructions spill, those of inlined
+        functions and headers among them, are marked too where nvdisasm is found;
+        what it can't place of the bytes that ptxas counts is said. A device
         function that is not inlined is a note of its own: what ptxas counts
         there includes the registers that a call has to save.
 
@@ -109,6 +119,9 @@ class RegisterSpill(CompileRule):
             budget = 0
             per-kernel = { "wht_*" = 64 }
 
+        `location` (default `"kernel"`) is where the finding is: `"worst-line"` puts
+        it on the line that spills most, where code review shows it.
+
     Sources
         CUDA C++ Best Practices Guide, "Local Memory" and "Register Pressure";
         ptxas `-v`: "bytes spill stores", "bytes spill loads".
@@ -123,11 +136,17 @@ class RegisterSpill(CompileRule):
         ),
         "spill-on-archs": (
             "Kernel '{0}' spills registers on '{1}':"
-            " at worst '{2}' bytes of stores, '{3}' bytes of loads, on '{4}'."
+            " at worst '{2}' bytes of stores, '{3}' bytes of loads, on '{4}'"
+            " (stores and loads: '{5}')."
         ),
         "spill-of-instances": (
             "Kernel '{0}' spills registers on '{1}' in '{6}' instances:"
             " at worst '{2}' bytes of stores, '{3}' bytes of loads, in '{5}' on '{4}'."
+        ),
+        "spill-of-instances-on-archs": (
+            "Kernel '{0}' spills registers on '{1}' in '{6}' instances:"
+            " at worst '{2}' bytes of stores, '{3}' bytes of loads, in '{5}' on '{4}'"
+            " (stores and loads: '{7}')."
         ),
         "device-function": (
             "Device function '{0}' is not inlined, and saves or spills registers on '{1}':"
@@ -158,6 +177,11 @@ class RegisterSpill(CompileRule):
         Example(
             code=_TURN,
             settings=f'{_GB10}[rules.CU501]\nbudget = 8\nper-kernel = {{ "tu" = 999 }}\n',
+        ),
+        Example(
+            code=_AT_LINE,
+            settings=f'{_GB10}[rules.CU501]\nlocation = "worst-line"\n',
+            message="Kernel 'turn' spills registers on 'sm_121': '",
         ),
         Example(
             code=_TURN.replace("turn(", "TURN_NAME(")
@@ -202,39 +226,60 @@ class RegisterSpill(CompileRule):
             return max(function.spill_stores, function.spill_loads) > budget
 
         for group in objectionable(compiled, locator, over):
-            yield self._finding(group, compiled, locator)
+            yield self._finding(group, compiled, locator, options)
 
-    def _finding(self, group: Group, compiled: CompiledFile, locator: Locator) -> Finding:
-        from cudalint.compile.kernels import where
-
-        worst = group.worst(_spilled)
-        function = worst.function
-        on = where((build.compilation for build in group.builds), compiled)
-        numbers = (function.spill_stores, function.spill_loads)
-        arguments: tuple[object, ...] = (group.place.name, on, *numbers)
-        message = "spill"
-        if not group.entry:
-            message = "device-function"
-        elif function.name != group.place.name:
-            share = f"{group.instances} of {group.all_instances}"
-            message, arguments = (
-                "spill-of-instances",
-                (*arguments, worst.arch, function.name, share),
-            )
-        elif len(group.builds) > 1:
-            message, arguments = "spill-on-archs", (*arguments, worst.arch)
+    def _finding(
+        self,
+        group: Group,
+        compiled: CompiledFile,
+        locator: Locator,
+        options: RegisterSpillOptions,
+    ) -> Finding:
+        function = group.worst(_spilled).function
+        message, arguments = _message(group, compiled)
+        kernel, lines = group.place.span, list(_lines(function, locator))
+        related = [*lines, *_unplaced(function, kernel)]
+        span, extents = kernel, group.place.extents
+        shown = next((line.span for line in lines if locator.is_shown(line.span)), None)
+        if options.location == "worst-line" and shown is not None:
+            span, extents = shown, (kernel, *extents)
+            related = [Related(kernel, "the kernel"), *related]
         return self.report(
             message,
-            group.place.span,
+            span,
             *arguments,
             level=None if group.entry else Level.NOTE,
-            related=list(_lines(function, locator)),
-            extents=group.place.extents,
+            related=related,
+            extents=extents,
             stores=function.spill_stores,
             loads=function.spill_loads,
             instances=group.instances,
-            arch=worst.arch,
+            arch=group.worst(_spilled).arch,
         )
+
+
+def _message(group: Group, compiled: CompiledFile) -> tuple[str, tuple[object, ...]]:
+    """Which message it is, and what fills it."""
+    from cudalint.compile.kernels import by_arch, where
+
+    worst = group.worst(_spilled)
+    function = worst.function
+    on = where((build.compilation for build in group.builds), compiled)
+    numbers = (function.spill_stores, function.spill_loads)
+    arguments: tuple[object, ...] = (group.place.name, on, *numbers)
+    if not group.entry:
+        return "device-function", arguments
+    figures = by_arch(group, _spilled, lambda f: f"{f.spill_stores} and {f.spill_loads}")
+    is_on_several = len(group.archs) > 1
+    if function.name != group.place.name:
+        share = f"{group.instances} of {group.all_instances}"
+        arguments = (*arguments, worst.arch, function.name, share)
+        if is_on_several:
+            return "spill-of-instances-on-archs", (*arguments, figures)
+        return "spill-of-instances", arguments
+    if is_on_several:
+        return "spill-on-archs", (*arguments, worst.arch, figures)
+    return "spill", arguments
 
 
 def _spilled(function: FunctionResources) -> int:
@@ -247,3 +292,15 @@ def _lines(function: FunctionResources, locator: Locator) -> Iterator[Related]:
         span = locator.line(line.path, line.line)
         if span is not None:
             yield Related(span, f"spills {line.stores} bytes of stores, {line.loads} of loads")
+
+
+def _unplaced(function: FunctionResources, kernel: Span) -> Iterator[Related]:
+    """How far ptxas' figures and those of the lines are apart, where there are lines."""
+    stores, loads = function.unplaced
+    if function.spill_lines and (stores or loads):
+        placed = (function.spill_stores - stores, function.spill_loads - loads)
+        yield Related(
+            kernel,
+            f"ptxas counts {function.spill_stores} bytes of stores, {function.spill_loads} of"
+            f" loads; the lines account for {placed[0]} and {placed[1]}",
+        )

@@ -141,6 +141,10 @@ class LocalMemory(CompileRule):
             "Kernel '{0}' keeps up to '{2}' bytes of each thread in local memory on '{1}'"
             " ('{3}' on '{4}')."
         ),
+        "frame-on-archs": (
+            "Kernel '{0}' keeps up to '{2}' bytes of each thread in local memory on '{1}'"
+            " ('{3}' on '{4}'; bytes: '{5}')."
+        ),
         "device-function": (
             "Device function '{0}' keeps up to '{2}' bytes of each thread in local memory on '{1}'."
         ),
@@ -160,7 +164,7 @@ class LocalMemory(CompileRule):
         Example(
             code=_WINDOW,
             settings='targets = ["sm_121", "sm_89"]\n',
-            message="in local memory on 'sm_89, sm_121' ('window' on 'sm_89').",
+            message="on 'sm_89, sm_121' ('window' on 'sm_89'; bytes: 'sm_89: 256; sm_121: 256').",
         ),
         Example(code='#include "window.cuh"\n', files={"window.cuh": _WINDOW}, settings=_GB10),
     )
@@ -177,17 +181,20 @@ class LocalMemory(CompileRule):
         self, compiled: CompiledFile, context: Context, options: NoOptions
     ) -> Iterator[Finding]:
         """Report each function with a frame of its own."""
-        from cudalint.compile.kernels import objectionable, where
+        from cudalint.compile.kernels import by_arch, objectionable, where
         from cudalint.compile.locate import Locator
 
         for group in objectionable(compiled, Locator(compiled, context), _has_frame):
-            worst = group.worst(lambda function: function.stack)
+            worst = group.worst(_frame)
             function = worst.function
             on = where((build.compilation for build in group.builds), compiled)
             arguments: tuple[object, ...] = (group.place.name, on, function.stack)
             message = "frame" if group.entry else "device-function"
             if group.entry and (len(group.builds) > 1 or function.name != group.place.name):
                 message, arguments = "frame-at-worst", (*arguments, function.name, worst.arch)
+            if group.entry and len(group.archs) > 1:
+                figures = by_arch(group, _frame, lambda function: str(function.stack))
+                message, arguments = "frame-on-archs", (*arguments, figures)
             yield self.report(
                 message,
                 group.place.span,
@@ -198,6 +205,10 @@ class LocalMemory(CompileRule):
                 instances=group.instances,
                 arch=worst.arch,
             )
+
+
+def _frame(function: FunctionResources) -> int:
+    return function.stack
 
 
 def _has_frame(function: FunctionResources) -> bool:

@@ -85,7 +85,8 @@ def test_a_spill_is_told_with_both_numbers_once_for_all_archs(case: Case) -> Non
             "CU501",
             "a.cu: k",
             "Kernel 'k' spills registers on 'sm_90, sm_121':"
-            " at worst '4' bytes of stores, '12' bytes of loads, on 'sm_90'.",
+            " at worst '4' bytes of stores, '12' bytes of loads, on 'sm_90'"
+            " (stores and loads: 'sm_90: 4 and 12; sm_121: 4 and 12').",
         )
     ]
     properties = run.findings[0].properties
