@@ -126,7 +126,8 @@ class Coldness:
 
 def _is_structor(function: Function) -> bool:
     """Whether it is a constructor or a destructor."""
-    return bool(function.owner) and function.name.lstrip("~") == function.owner
+    owner = function.owner.split("<")[0].rpartition("::")[2].strip()
+    return bool(owner) and function.name.lstrip("~") == owner
 
 
 def words(name: str) -> list[str]:

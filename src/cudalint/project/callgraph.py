@@ -70,7 +70,7 @@ class CallGraph:
         self._cold = project.cold_regions
         self._launch_functions = frozenset(launch_functions)
         self._launch_names = {name.rpartition("::")[2] for name in launch_functions}
-        self._resolver = Resolver(models, project.includes)
+        self._resolver = Resolver(models, project.includes, project.sources)
         self.nodes: list[Node] = []
         self._ids: dict[tuple[str, int], int] = {}
         for path in sorted(models):
@@ -100,7 +100,7 @@ class CallGraph:
                 self._add_launch(node, launch.kernel, launch)
         known = self._resolver.names | LAUNCH_CALLS | self._launch_names
         for call in (*model.calls, *self._macros.calls(model)):
-            if call.name not in known:
+            if call.name not in known and not self._resolver.callable:
                 continue
             node = self._node_of(path, call)
             if node is None:

@@ -13,8 +13,15 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cudalint.project.classes import Classes
+from cudalint.project.headermacros import home
+from cudalint.project.overloads import may_mean
+from cudalint.project.receivers import Place, Receivers
+from cudalint.project.usings import Usings
+
 if TYPE_CHECKING:
     from cudalint.project.includes import Includes
+    from cudalint.source import SourceFile
     from cudalint.syntax.model import Call, FileModel, Function
 
 COMMON_METHODS = frozenset(
@@ -28,8 +35,10 @@ COMMON_METHODS = frozenset(
 )
 """Methods of standard containers, pointers and locks: their bare name tells no class."""
 
-_WRAPPED = re.compile(r"(?:unique_ptr|shared_ptr|optional|reference_wrapper)\s*<(.*)>\s*[&*]*$")
-_NOT_NAMES = re.compile(r"\b(?:const|volatile|struct|class|typename|static|mutable)\b|[&*]")
+_VIRTUAL = frozenset(("virtual", "override", "final"))
+
+Definition = tuple[str, "Function"]
+"""A function with a body, after the path of its file."""
 
 
 class Resolver:
@@ -38,43 +47,97 @@ class Resolver:
     `names` are the names of all of them.
     """
 
-    def __init__(self, models: Mapping[str, FileModel], includes: Includes) -> None:
+    def __init__(
+        self,
+        models: Mapping[str, FileModel],
+        includes: Includes,
+        sources: Mapping[str, SourceFile],
+    ) -> None:
         self._models = models
         self._includes = includes
-        self._free: dict[str, list[tuple[str, Function]]] = {}
-        self._methods: dict[tuple[str, str], list[tuple[str, Function]]] = {}
-        self._owners: dict[tuple[str, str], set[str]] = {}
+        self._usings = Usings(sources, includes)
+        self._classes = Classes(models, sources)
+        self._receivers = Receivers(models, sources, includes, self._classes, self._returned)
+        self._free: dict[str, list[Definition]] = {}
+        self._methods: dict[tuple[str, str], list[Definition]] = {}
         self._declared: dict[str, dict[str, set[tuple[str, ...]]]] = {}
-        self._members: dict[tuple[str, str], str] | None = None
+        self._owners: dict[tuple[str, str], set[str]] = {}
+        self._virtual: set[tuple[str, str]] = set()
+        self._defaults: set[tuple[tuple[str, ...], str]] = set()
+        self._returns: dict[tuple[str, str], set[str]] = {}
         self.names: set[str] = set()
+        self.callable: frozenset[str] = frozenset()
         for path in sorted(models):
             for function in models[path].functions:
+                if not function.lambda_:
+                    self._know(path, function)
                 if is_host_definition(function):
                     self._add(path, function)
+        called = (owner for owner, name in self._methods if name == "operator()")
+        self.callable = frozenset(called)
 
-    def targets(self, path: str, caller: Function, call: Call) -> list[tuple[str, Function]]:
+    def targets(self, path: str, caller: Function, call: Call) -> list[Definition]:
         """The definitions that `call`, made in `caller` of the file at `path`, may mean."""
-        found = self._by_name(path, caller, call)
-        return [target for target in found if _accepts(target[1], call)]
+        if call.name not in self.names:
+            found = self._object(path, caller, call)
+        else:
+            found = self._by_name(path, caller, call)
+        found = [target for target in found if self._accepts(target[1], call)]
+        return self._overloads(caller, call, found) if len(found) > 1 else found
+
+    def _overloads(self, caller: Function, call: Call, found: list[Definition]) -> list[Definition]:
+        """Of several overloads of one scope those that the arguments can be given to."""
+        if len({target[1].scope for target in found}) > 1:
+            return found
+        place = _place(caller, call)
+
+        def type_of(expression: str) -> str | None:
+            return self._receivers.type_of(expression, place)
+
+        fitting = [t for t in found if may_mean(t[1], call, self._classes, type_of)]
+        return fitting or found
+
+    def _know(self, path: str, function: Function) -> None:
+        """Take in what a declaration or definition says of its name."""
+        owner = _plain(function.owner)
+        if owner:
+            self._owners.setdefault((path, function.name), set()).add(owner)
+            if not _VIRTUAL.isdisjoint(function.words):
+                self._virtual.add((owner, function.name))
+        elif any(parameter.default is not None for parameter in function.parameters):
+            self._defaults.add((_named(function.scope), function.name))
+        if function.return_type not in ("", "void", "auto"):
+            self._returns.setdefault((owner, function.name), set()).add(function.return_type)
 
     def _add(self, path: str, function: Function) -> None:
         self.names.add(function.name)
         if function.owner:
-            key = (function.owner, function.name)
+            key = (_plain(function.owner), function.name)
             self._methods.setdefault(key, []).append((path, function))
-            self._owners.setdefault((path, function.name), set()).add(function.owner)
         else:
             self._free.setdefault(function.name, []).append((path, function))
 
-    def _by_name(self, path: str, caller: Function, call: Call) -> list[tuple[str, Function]]:
+    def _accepts(self, function: Function, call: Call) -> bool:
+        """Whether the arguments fit; a method's defaults may stand where they are not seen."""
+        known = (_named(function.scope), function.name) in self._defaults
+        return _fits(function, call, defaults=bool(function.owner) or known)
+
+    def _by_name(self, path: str, caller: Function, call: Call) -> list[Definition]:
         if call.receiver:
             return self._of_receiver(path, caller, call)
-        qualifier = _qualifier(call.callee)
-        owner = qualifier[-1] if qualifier else caller.owner
-        if owner and not (call.callee.startswith("::") and not qualifier):
-            methods = self._methods.get((owner, call.name))
-            if methods:
-                return [m for m in methods if m[1].scope == caller.scope] or methods
+        qualifier = self._usings.meant(path, _qualifier(call.callee))
+        if qualifier:
+            owner = self._classes.of_type(qualifier[-1]) or ""
+            classes = self._classes.with_bases(owner)
+            methods = next(
+                (m for c in classes if (m := self._of_one(path, caller, c, call.name))), []
+            )
+        elif caller.owner and not call.callee.startswith("::"):
+            methods = self._of_class(path, caller, _plain(caller.owner), call.name)
+        else:
+            methods = []
+        if methods:
+            return methods
         scope = self._scope(path, caller, call, qualifier)
         return [] if scope is None else self._free_functions(path, call.name, scope)
 
@@ -89,13 +152,15 @@ class Resolver:
                 return (*around[:depth], *qualifier)
         if call.callee.startswith("::"):
             return None
+        for used in self._usings.scopes(path, (*qualifier, call.name)[0]):
+            for depth in range(len(around), -1, -1):
+                if (*around[:depth], *used, *qualifier) in known:
+                    return (*around[:depth], *used, *qualifier)
         width = len(qualifier)
         ending = [scope for scope in known if scope[len(scope) - width :] == qualifier]
         return ending[0] if len(ending) == 1 else None
 
-    def _free_functions(
-        self, path: str, name: str, scope: tuple[str, ...]
-    ) -> list[tuple[str, Function]]:
+    def _free_functions(self, path: str, name: str, scope: tuple[str, ...]) -> list[Definition]:
         every = [t for t in self._free.get(name, ()) if _named(t[1].scope) == scope]
         here = [target for target in every if target[0] == path]
         if here:
@@ -113,31 +178,54 @@ class Resolver:
             return sharing
         return linked if len({target[0] for target in linked}) == 1 else []
 
-    def _of_receiver(self, path: str, caller: Function, call: Call) -> list[tuple[str, Function]]:
-        receiver = call.receiver
-        owner = caller.owner if receiver in ("this", "(*this)") else None
-        if owner is None:
-            owner = self._class_of(path, caller, receiver.removeprefix("this->"))
+    def _of_receiver(self, path: str, caller: Function, call: Call) -> list[Definition]:
+        owner = self._receivers.class_of(call.receiver, _place(caller, call))
         if owner is not None:
-            return self._methods.get((owner, call.name), [])
-        owners = self._owners.get((path, call.name), set())
+            return self._of_class(path, caller, owner, call.name)
+        owners: set[str] = set()
+        for seen in (path, *self._includes.closure(path)):
+            owners |= self._owners.get((seen, call.name), set())
         if len(owners) != 1 or call.name in COMMON_METHODS:
             return []
         return self._methods.get((next(iter(owners)), call.name), [])
 
-    def _class_of(self, path: str, caller: Function, receiver: str) -> str | None:
-        """The class of a parameter or member named `receiver`; "" when it is of no class."""
-        for parameter in caller.parameters:
-            if parameter.name == receiver:
-                return class_name(parameter.type)
-        if self._members is None:
-            self._members = {
-                (struct.name, member.name): class_name(member.type)
-                for model in self._models.values()
-                for struct in model.structs
-                for member in struct.members
-            }
-        return self._members.get((caller.owner, receiver)) if caller.owner else None
+    def _of_class(self, path: str, caller: Function, owner: str, name: str) -> list[Definition]:
+        """The methods that a call through an object of a class may mean.
+
+        That of the class or its nearest base; of a virtual one, those of the
+        classes that derive from it too.
+        """
+        bases = list(self._classes.with_bases(owner))
+        found = next((m for base in bases if (m := self._of_one(path, caller, base, name))), [])
+        if any((base, name) in self._virtual for base in bases):
+            for derived in self._classes.derived(owner):
+                found = [*found, *self._of_one(path, caller, derived, name)]
+        return found
+
+    def _of_one(self, path: str, caller: Function, owner: str, name: str) -> list[Definition]:
+        """The methods of the class that `caller` means, where several classes have its name."""
+        found = _nearest(self._methods.get((owner, name), []), _named(caller.scope))
+        if len({target[0] for target in found}) < 2:
+            return found
+        seen = (path, *self._includes.closure(path))
+        declaring = {p for p in seen if owner in self._owners.get((p, name), ())}
+        sharing = [
+            target
+            for target in found
+            if declaring.intersection((target[0], *self._includes.closure(target[0])))
+        ]
+        return sharing or found
+
+    def _object(self, path: str, caller: Function, call: Call) -> list[Definition]:
+        """The `operator()` of the object that a call without a function's name is made on."""
+        expression = call.callee if not call.receiver else f"{call.receiver}.{call.name}"
+        owner = self._receivers.class_of(expression, _place(caller, call))
+        return self._of_class(path, caller, owner, "operator()") if owner in self.callable else []
+
+    def _returned(self, owner: str, name: str) -> str | None:
+        """What the functions of a class ("" for free ones) and a name return, if all the same."""
+        found = self._returns.get((owner, name), set())
+        return next(iter(found)) if len(found) == 1 else None
 
     def _scopes(self, path: str, name: str) -> set[tuple[str, ...]]:
         """The namespaces that have a free function of this name, as the file at `path` sees it."""
@@ -170,11 +258,24 @@ def is_host_definition(function: Function) -> bool:
     )
 
 
-def class_name(type_text: str) -> str:
-    """The class that a value, reference, pointer or smart pointer of this type leads to."""
-    wrapped = _WRAPPED.search(type_text)
-    bare = _NOT_NAMES.sub(" ", wrapped[1] if wrapped else type_text).strip()
-    return bare.split("<")[0].rpartition("::")[2].strip()
+def _nearest(methods: list[Definition], inner: tuple[str, ...]) -> list[Definition]:
+    """Those whose class is in the innermost namespace around `inner`; all if none is around it."""
+    outers = [_named(method[1].scope)[:-1] for method in methods]
+    if len(set(outers)) < 2:
+        return methods
+    around = [outer for outer in outers if inner[: len(outer)] == outer]
+    best = max(around, key=len, default=None)
+    pairs = zip(methods, outers, strict=True)
+    return methods if best is None else [method for method, outer in pairs if outer == best]
+
+
+def _plain(owner: str) -> str:
+    """A class's name without what is around it and its template arguments."""
+    return owner.split("<")[0].rpartition("::")[2].strip()
+
+
+def _place(caller: Function, call: Call) -> Place:
+    return Place(home(call), call.function, _plain(caller.owner), (call.use or call.span).start)
 
 
 def _qualifier(callee: str) -> tuple[str, ...]:
@@ -189,8 +290,8 @@ def _qualifier(callee: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in callee.split("::")[:-1] if part.strip())
 
 
-def _accepts(function: Function, call: Call) -> bool:
-    """Whether the number of arguments fits."""
+def _fits(function: Function, call: Call, *, defaults: bool) -> bool:
+    """Whether the number of arguments fits; `defaults`: a declaration has default arguments."""
     written = call.argument_text
     if b"..." in written or b"__VA_ARGS__" in written:
         return True
@@ -203,6 +304,6 @@ def _accepts(function: Function, call: Call) -> bool:
     if len(parameters) == 1 and parameters[0].type == "void" and not parameters[0].name:
         return count == 0
     needed = sum(p.default is None for p in parameters)
-    if function.owner or function.scope:
-        needed = 0 if count <= len(parameters) else needed  # defaults stand on the declaration
+    if defaults and count <= len(parameters):
+        needed = 0
     return needed <= count <= len(parameters)

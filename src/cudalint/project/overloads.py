@@ -1,0 +1,76 @@
+"""Which of several overloads a call can mean, by what the text tells of its arguments.
+
+Only what can't be is taken out: a number given for a pointer, a pointer for a
+number, an object of one class of the run for one of another. What libclang alone
+could tell apart stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cudalint.project.classes import class_name
+from cudalint.project.scalar_types import INTEGERS
+
+if TYPE_CHECKING:
+    from cudalint.project.classes import Classes
+    from cudalint.syntax.model import Call, Function
+
+_NUMBERS = frozenset((*INTEGERS, "float", "double", "long double"))
+_LITERAL = re.compile(r"-?\d[\w.]*|true|false")
+_POINTER = "*"
+_NUMBER = "number"
+
+
+def may_mean(
+    function: Function, call: Call, classes: Classes, type_of: Callable[[str], str | None]
+) -> bool:
+    """Whether the arguments of `call` can be given to `function`.
+
+    `type_of` gives the type of an expression, None where it is not known.
+    """
+    template = set(re.findall(r"\w+", function.template or ""))
+    for argument, parameter in zip(call.arguments, function.parameters, strict=False):
+        wanted = _kind(parameter.type, classes)
+        if class_name(parameter.type) in template or not wanted:
+            continue
+        given = _kind_of_argument(argument.text, classes, type_of)
+        if given and given != wanted and not _converts(given, wanted, argument.text, classes):
+            return False
+    return True
+
+
+def _kind_of_argument(text: str, classes: Classes, type_of: Callable[[str], str | None]) -> str:
+    if _LITERAL.fullmatch(text):
+        return _NUMBER
+    if text == "nullptr" or re.fullmatch(r"&\s*[\w.>-]+", text):
+        return _POINTER
+    if not re.fullmatch(r"[A-Za-z_]\w*", text):
+        return ""
+    found = type_of(text)
+    return "" if found is None else _kind(found, classes)
+
+
+def _kind(type_text: str, classes: Classes) -> str:
+    """A class's name, `*` for a pointer, "number"; "" for what can't be told."""
+    text = type_text.rstrip("& ")
+    if text.endswith("*"):
+        return _POINTER
+    name = " ".join(word for word in text.split() if word not in ("const", "volatile"))
+    if name.removeprefix("std::") in _NUMBERS:
+        return _NUMBER
+    found = classes.of_type(text) if "<" not in text else None
+    return found if found is not None and classes.is_known(found) else ""
+
+
+def _converts(given: str, wanted: str, text: str, classes: Classes) -> bool:
+    """Whether what is `given` may become what is `wanted`."""
+    if given == _NUMBER and wanted == _POINTER:
+        return text == "0"
+    if {given, wanted} == {_NUMBER, _POINTER}:
+        return False
+    if given in (_NUMBER, _POINTER) or wanted in (_NUMBER, _POINTER):
+        return True  # by a constructor or a conversion
+    return wanted in classes.with_bases(given)
