@@ -12,8 +12,6 @@ from hashlib import blake2b
 
 import msgspec
 
-MOST = 9999
-
 
 class Shard(msgspec.Struct, frozen=True):
     """The `index`-th of `count` shards, from 1."""
@@ -32,8 +30,8 @@ class Shard(msgspec.Struct, frozen=True):
 
 def parse_shard(text: str) -> Shard:
     """The shard that "2/8" names. Raises ValueError, with what is wrong, for anything else."""
-    match = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
-    if match is None or len(text) > len(f"{MOST}/{MOST}"):
+    match = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text)
+    if match is None:
         raise ValueError(f"'{text}' is no shard such as 2/8")
     shard = Shard(int(match[1]), int(match[2]))
     if not 1 <= shard.index <= shard.count:

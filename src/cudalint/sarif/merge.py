@@ -105,7 +105,7 @@ def _read(label: str, data: bytes) -> _Log:
     if name != "cudalint":
         raise MergeError(f"{label} is no log of cudalint")
     if not isinstance(properties, dict) or KEY not in properties:
-        raise MergeError(f"{label} is no shard: it was written without --shard")
+        raise MergeError(f"{label} {_why_no_shard(run)}")
     run = {key: value for key, value in run.items() if key != "properties"}
     results = run.pop("results", None)
     try:
@@ -117,6 +117,15 @@ def _read(label: str, data: bytes) -> _Log:
     if not whole or len(results) != len(note.records):
         raise MergeError(f"{label} is damaged: its results are not those that cudalint wrote")
     return _Log(label, outer, run, results, note)
+
+
+def _why_no_shard(run: dict[str, Any]) -> str:
+    try:
+        (said, *_) = run["invocations"][0]["toolConfigurationNotifications"]
+        message = str(said["message"]["text"])
+    except (IndexError, KeyError, TypeError, ValueError):
+        return "is no shard: it was written without --shard"
+    return f"is of a run that came to nothing: {message}"
 
 
 def _check(logs: Sequence[_Log]) -> None:
