@@ -21,25 +21,10 @@ from cudalint.settings.select import specificity
 CASES = Path(__file__).parent / "fixtures" / "cases"
 SPECIFICATION = Path(__file__).parents[2] / "shared" / "cases"
 
-LATER: dict[str, str] = {}
-"""Cases of rules that are not there yet. One that passes must leave this list."""
+FOLDERS = sorted(folder for folder in CASES.iterdir() if folder.is_dir())
 
 
-def _folders() -> list[object]:
-    return [
-        pytest.param(
-            folder,
-            id=folder.name,
-            marks=[pytest.mark.xfail(reason=LATER[folder.name], strict=True)]
-            if folder.name in LATER
-            else [],
-        )
-        for folder in sorted(CASES.iterdir())
-        if folder.is_dir()
-    ]
-
-
-@pytest.mark.parametrize("folder", _folders())
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_case(folder: Path, tmp_path: Path) -> None:
     expect = (folder / "EXPECT").read_text().splitlines()
     selectors = tuple(expect[1].removeprefix("# select: ").split(","))
@@ -57,10 +42,6 @@ def test_case(folder: Path, tmp_path: Path) -> None:
     ]
     assert sorted(found) == sorted(expect[2:])
     assert finished.notifications == ()
-
-
-def test_every_case_that_waits_is_there() -> None:
-    assert set(LATER) <= {folder.name for folder in CASES.iterdir()}
 
 
 @pytest.mark.skipif(not SPECIFICATION.is_dir(), reason="the specification is not at hand")
