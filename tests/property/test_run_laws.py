@@ -132,9 +132,9 @@ def test_neither_order_nor_processes_nor_cache_nor_hash_seed_matter(tmp_path: Pa
     reports = []
     for seed, jobs, cache in (("0", "1", ["--no-cache"]), ("1", "3", []), ("2", "2", [])):
         dice.shuffle(files)
+        options = ["--select", "ALL", "--preview", "--compile", "never", "--output-format", "sarif"]
         done = subprocess.run(
-            [sys.executable, "-m", "cudalint", "--select", "ALL", "--preview", "--jobs", jobs]
-            + ["--compile", "never", "--output-format", "sarif", *cache, *files],
+            [sys.executable, "-m", "cudalint", *options, "--jobs", jobs, *cache, *files],
             cwd=tmp_path / "tree",
             env={"PYTHONHASHSEED": seed, "CUDALINT_CACHE_DIR": str(tmp_path / "cache")},
             capture_output=True,
