@@ -148,35 +148,22 @@ class _Stages:
         if self._settings.compile == "never":
             self._skips.append(Skip("CU5", "--compile never"))
             return None
-        from cudalint.compile.excuse import without_excused
-        from cudalint.compile.plan import plan
-        from cudalint.compile.stage import compile_files, find_toolchains
+        from cudalint.compiling import compile_project
 
-        paths = self._to_compile(sources, project)
-        requests = plan(
-            paths, self._root, project.trees, self._settings, project.compile_commands
-        )
-        if not requests:
-            return ()
-        toolchains = find_toolchains()
-        if not toolchains.found:
-            self._no_nvcc(toolchains.problems)
-            return None
-        warnings: list[str] = []
-        compiled = compile_files(
-            requests,
-            toolchains,
+        compiled = compile_project(
+            self._to_compile(sources, project),
+            self._root,
+            project,
+            self._settings,
             self._request.jobs,
-            self._settings.compile_timeout,
             self._request.cache,
-            warn=warnings.append,
         )
-        self._notifications += (
-            Notification("cache-unusable", Level.WARNING, warning) for warning in warnings
-        )
-        kept, skips = without_excused(compiled, project.compile_commands)
-        self._skips += skips
-        return tuple(sorted(kept, key=lambda file: not self._owns(sources[file.path])))
+        self._notifications += compiled.notifications
+        self._skips += compiled.skips
+        if compiled.files is None:
+            self._no_nvcc(compiled.why)
+            return None
+        return tuple(sorted(compiled.files, key=lambda file: not self._owns(sources[file.path])))
 
     def _to_compile(self, sources: dict[str, SourceFile], project: Project) -> list[str]:
         """The files to compile.
@@ -198,9 +185,8 @@ class _Stages:
         """Whether what is found in `file`, or in compiling it, is this run's to tell."""
         return self._request.shard is None or self._request.shard.owns(file.data)
 
-    def _no_nvcc(self, problems: Sequence[str]) -> None:
+    def _no_nvcc(self, why: str) -> None:
         """Say that nothing was compiled; an error only where compiling was demanded."""
-        why = "; ".join(problems) or "no nvcc"
         self._skips.append(Skip("CU5", why))
         if self._settings.compile == "always":
             message = f"--compile always, but there is no usable nvcc: {why}"

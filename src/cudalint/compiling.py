@@ -1,0 +1,66 @@
+"""Compiling what a run has read: from paths to what nvcc said of them.
+
+What a compile is made of is `cudalint.compile`'s business; what comes of it, that
+of the rules CU5 and of `cudalint.resources`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cudalint.compile.model import CompiledFile
+from cudalint.finding import Level
+from cudalint.run import Notification, Skip
+
+if TYPE_CHECKING:
+    from cudalint.project.project import Project
+    from cudalint.settings.model import Settings
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """What nvcc said of each file, and what is to be told of the compiling itself.
+
+    `files` is None where there is no usable nvcc, and then `why` says so in one line.
+    """
+
+    files: tuple[CompiledFile, ...] | None
+    why: str = ""
+    notifications: tuple[Notification, ...] = ()
+    skips: tuple[Skip, ...] = ()
+
+
+def compile_project(
+    paths: Iterable[str],
+    root: Path,
+    project: Project,
+    settings: Settings,
+    jobs: int,
+    cache: Path | None,
+) -> Compiled:
+    """Compile the `.cu` files among `paths` for all their targets, `jobs` at a time.
+
+    No nvcc is looked for when there is nothing to compile.
+    """
+    from cudalint.compile.excuse import without_excused
+    from cudalint.compile.plan import plan
+    from cudalint.compile.stage import compile_files, find_toolchains
+
+    requests = plan(paths, root, project.trees, settings, project.compile_commands)
+    if not requests:
+        return Compiled(())
+    toolchains = find_toolchains()
+    if not toolchains.found:
+        return Compiled(None, "; ".join(toolchains.problems) or "no nvcc")
+    warnings: list[str] = []
+    compiled = compile_files(
+        requests, toolchains, jobs, settings.compile_timeout, cache, warn=warnings.append
+    )
+    kept, skips = without_excused(compiled, project.compile_commands)
+    notifications = tuple(
+        Notification("cache-unusable", Level.WARNING, warning) for warning in warnings
+    )
+    return Compiled(tuple(kept), "", notifications, tuple(skips))
