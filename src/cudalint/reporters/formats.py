@@ -15,6 +15,12 @@ FORMATS = {
     "text": "for people: each finding with its source",
     "concise": "one line for each finding",
     "sarif": "SARIF 2.1.0, for code scanning and editors",
+    "json": "one JSON document, suppressed findings and all",
+    "json-lines": "one JSON record on each line",
+    "github": "workflow commands, which GitHub shows as annotations",
+    "gitlab": "GitLab's code quality report",
+    "junit": "JUnit XML, for build servers",
+    "rdjson": "reviewdog's diagnostic format",
 }
 """Each format's name and what it is for, in the order of the help."""
 

@@ -12,22 +12,34 @@ def found(run: Run) -> str:
     """How many findings of each level, fixes and suppressions; "" when there is nothing to say."""
     levels = Counter(finding.level for finding in run.findings)
     parts = [counted(levels[level], level.value) for level in Level if levels[level]]
-    fixable = sum(f.fix is not None and f.fix.safe for f in run.findings)
-    line = ", ".join(parts)
-    if fixable:
-        line += f"; {fixable} with a safe fix [*]"
+    line = ", ".join(parts) + _fixable(run)
     if run.suppressed:
         line += f"{'; ' if line else ''}{len(run.suppressed)} suppressed"
     return line
 
 
+def _fixable(run: Run) -> str:
+    """How many findings can be mended, and how."""
+    fixes = [finding.fix for finding in run.findings if finding.fix is not None]
+    safe = sum(fix.safe for fix in fixes)
+    unsafe = len(fixes) - safe
+    line = f"; {safe} fixable with --fix [*]" if safe else ""
+    if unsafe:
+        line += f"{',' if safe else ';'} {unsafe} {'more ' if safe else ''}with --unsafe-fixes"
+    return line
+
+
 def analysed(run: Run) -> str:
-    """What the run covered and skipped: "248 kernels in 41 files; CU5 skipped (no nvcc)"."""
+    """What the run covered and skipped: "248 kernels in 41 files; CU5 skipped (no nvcc)".
+
+    Of one that failed it says so first, since its counts may be those of a part.
+    """
     counts = run.counts
     covered = f"{counted(counts.kernels, 'kernel')} in {counted(counts.files, 'file')}"
     if run.shard is not None:
         covered += f", shard {run.shard}"
-    return "; ".join((covered, *map(str, run.skips)))
+    failed = ("the run failed",) if run.exit_code == 2 else ()
+    return "; ".join((*failed, covered, *map(str, run.skips)))
 
 
 def counted(number: int, noun: str) -> str:

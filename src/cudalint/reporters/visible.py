@@ -15,6 +15,8 @@ _HIDING = {
     *range(0x2060, 0x2070),
     0xFEFF,
     *range(0xFFF9, 0xFFFC),
+    0xFFFE,
+    0xFFFF,
 }
 
 
@@ -27,6 +29,15 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_shown, text))
+
+
+def encodable(text: str) -> str:
+    """`text` with a replacement character for each thing that UTF-8 can't hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def width(char: str) -> int:
