@@ -27,14 +27,15 @@ def read_arguments(words: Sequence[str], directory: str, roots: Sequence[str]) -
     `directory` is the absolute folder that the command runs in, `roots` are the
     absolute names of the project root (with and without symbolic links).
     """
-    given = list(options(words))
+    said = list(options(words))
     values: dict[Kind, list[str]] = {}
-    for option in given:
+    for option in said:
         values.setdefault(option.kind, []).append(option.value)
     outside: dict[str, None] = {}
 
     def inside(kind: Kind) -> list[str]:
-        found = [posixpath.normpath(posixpath.join(directory, v)) for v in values.get(kind, ())]
+        given = [value for value in values.get(kind, ()) if value]
+        found = [posixpath.normpath(posixpath.join(directory, value)) for value in given]
         placed = [(path, below(path, roots)) for path in found]
         outside.update((path, None) for path, relative in placed if relative is None)
         return [relative for _, relative in placed if relative is not None]
@@ -42,13 +43,13 @@ def read_arguments(words: Sequence[str], directory: str, roots: Sequence[str]) -
     folders = (*inside("folder"), *inside("system"), *inside("after"))
     quoted = tuple(dict.fromkeys(inside("quoted")))
     archs = dict.fromkeys(_ARCH.findall(" ".join(values.get("arch", ()))))
-    flags, refused = _for_nvcc(given)
+    flags, refused = _for_nvcc(said)
     responses = tuple(values.get("response", ()))
     command = CompileCommand(
         quoted=quoted,
         folders=tuple(dict.fromkeys(folders)),
         forced=tuple(_forced(name, directory, roots) for name in values.get("forced", ())),
-        defines=tuple(_defined(given).items()),
+        defines=tuple(_defined(said).items()),
         archs=tuple(archs),
         flags=flags,
         partial=bool(outside or responses),

@@ -18,6 +18,10 @@ from cudalint.compiledb.model import ReadCommand
 from cudalint.compiledb.options import split_command
 from cudalint.lines import LineIndex
 
+_WORDS = {"str": "a string", "int": "a number", "array": "a list", "object": "an object"}
+_NULL = b"null"
+_ABSENT = msgspec.Raw(_NULL)
+
 
 class DatabaseError(Exception):
     """The database can't be used; the text is one line: the place, and what is wrong."""
@@ -29,7 +33,7 @@ class _Entry(msgspec.Struct, frozen=True):
     directory: str
     file: str
     command: str | None = None
-    arguments: msgspec.Raw | None = None
+    arguments: msgspec.Raw = _ABSENT
 
 
 class Database:
@@ -61,7 +65,8 @@ class Database:
         return tuple(dict.fromkeys(found))
 
     def _command(self, number: int, entry: _Entry) -> ReadCommand:
-        written = entry.command if entry.arguments is None else bytes(entry.arguments)
+        arguments = bytes(entry.arguments)
+        written = entry.command if arguments == _NULL else arguments
         if written is None:
             raise self._wrong(number, "has neither 'arguments' nor 'command'")
         directory = self._absolute(entry, ".")
@@ -126,8 +131,7 @@ def _said(error: Exception) -> str:
     """The words of an error without msgspec's way to say where."""
     text = re.sub(r" \(byte \d+\)$", "", str(error)).replace("`", "'")
     text = re.sub(r" - at '\$\.?(.+)'$", r" at '\1'", text)
-    text = {
-        "Input data was truncated": "the JSON ends too early",
-        "Expected 'array', got 'object'": "expected a list of entries",
-    }.get(text, text.replace("'str'", "a string"))
+    if text == "Input data was truncated":
+        return "the JSON ends too early"
+    text = re.sub("'(str|int|array|object)'", lambda word: _WORDS[word[1]], text)
     return text[0].lower() + text[1:] if not text.startswith("JSON") else text
