@@ -1,8 +1,8 @@
 """Uses of macros that a header defines: what their bodies do in the files that include it.
 
 A FileModel expands the macros of its own file only. Here the records of a
-header's macro bodies are given once more for each use in an including file, as
-they stand: arguments are not put in.
+header's macro bodies are given once more for each use in an including file, with
+the arguments put in; macros that those bodies use are followed too.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.syntax.macros import MAX_DEPTH, Definition, argument_values
 from cudalint.syntax.model import Call, Launch
+from cudalint.syntax.substitution import call_at, launch_at
 
 if TYPE_CHECKING:
+    from cudalint.finding import Span
     from cudalint.project.includes import Includes
     from cudalint.syntax.model import FileModel
+
+Body = list[tuple[Definition, Call | Launch]]
+"""The records of a macro's body, each with the definition that holds it."""
 
 
 class HeaderMacros:
@@ -25,16 +31,19 @@ class HeaderMacros:
     def __init__(self, models: Mapping[str, FileModel], includes: Includes) -> None:
         self._includes = includes
         self._own: dict[str, frozenset[str]] = {}
-        self._bodies: dict[str, dict[str, list[Call | Launch]]] = {}
+        self._bodies: dict[str, dict[str, Body]] = {}
         for path in sorted(models):
             model = models[path]
             if model.macros:
                 self._own[path] = frozenset(macro.name for macro in model.macros)
             records: tuple[Call | Launch, ...] = (*model.calls, *model.launches)
-            for record in records:
-                if record.via_macro and record.use is None:
-                    by_path = self._bodies.setdefault(record.via_macro, {})
-                    by_path.setdefault(path, []).append(record)
+            templates = [r for r in records if r.via_macro and r.use is None]
+            definitions = _definitions(model) if templates else {}
+            for record in templates:
+                for span, definition in definitions.get(record.via_macro, ()):
+                    if span.covers(record.name_span.start):
+                        by_path = self._bodies.setdefault(record.via_macro, {})
+                        by_path.setdefault(path, []).append((definition, record))
 
     def calls(self, model: FileModel) -> Iterator[Call]:
         """The calls that the file makes through macros of the files it includes."""
@@ -53,14 +62,41 @@ class HeaderMacros:
             return
         own = self._own.get(model.path, frozenset())
         for call in model.calls:
-            if call.name in self._bodies and call.name not in own and not call.via_macro:
-                closure = self._includes.closure(model.path)
-                for path, records in self._bodies[call.name].items():
-                    if path in closure:
-                        for record in records:
-                            yield msgspec.structs.replace(
-                                record, use=call.name_span, function=call.function
-                            )
+            if call.name not in self._bodies or call.name in own:
+                continue
+            if not call.via_macro or call.use is not None:
+                closure = frozenset(self._includes.closure(model.path))
+                use = call.use or call.name_span
+                yield from self._expanded(call, use, call.function, closure, MAX_DEPTH)
+
+    def _expanded(
+        self, call: Call, use: Span, function: int, closure: frozenset[str], depth: int
+    ) -> Iterator[Call | Launch]:
+        """What a use of a header's macro does, and what the macros in its body do."""
+        for path, body in self._bodies[call.name].items() if depth else ():
+            if path not in closure:
+                continue
+            for definition, record in body:
+                values = argument_values(definition, call.argument_text)
+                if isinstance(record, Launch):
+                    yield msgspec.structs.replace(
+                        launch_at(record, values, use, 0), function=function
+                    )
+                    continue
+                made = msgspec.structs.replace(call_at(record, values, use, 0), function=function)
+                yield made
+                if made.name in self._bodies and made.name != call.name:
+                    yield from self._expanded(made, use, function, closure, depth - 1)
+
+
+def _definitions(model: FileModel) -> dict[str, list[tuple[Span, Definition]]]:
+    """The function-like macros of a file by name, each with its place."""
+    found: dict[str, list[tuple[Span, Definition]]] = {}
+    for macro in model.macros:
+        parameters = tuple(name.encode() for name in macro.parameters or ())
+        definition = Definition(macro.name.encode(), parameters, b"", 0, 0, 0, 0)
+        found.setdefault(macro.name, []).append((macro.span, definition))
+    return found
 
 
 def home(record: Call | Launch) -> str:

@@ -14,7 +14,6 @@ import msgspec
 from cudalint.finding import Span
 from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
-from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.extract import extract
 from cudalint.syntax.heads import Head, read_head, read_parameters
 from cudalint.syntax.macros import Definition, Expander, argument_values, parseable, substitute
@@ -37,6 +36,7 @@ from cudalint.syntax.prepare import (
     is_head_macro,
 )
 from cudalint.syntax.raw import Range, RawFunction
+from cudalint.syntax.substitution import call_at, launch_at, put
 from cudalint.syntax.sweep import innermost
 
 _CODE = re.compile(
@@ -155,9 +155,9 @@ def _put_in(
     shift = len(into.functions)
     into.functions += [_function_at(f, values, use) for f in body.functions]
     for call in body.calls:
-        into.calls.append(_call_at(call, values, use, shift))
+        into.calls.append(call_at(call, values, use, shift))
     for launch in body.launches:
-        into.launches.append(_launch_at(launch, values, use, shift))
+        into.launches.append(launch_at(launch, values, use, shift))
     for identifier in body.console:
         into.console.append(
             msgspec.structs.replace(
@@ -174,58 +174,13 @@ def _put_in(
         into.shared.append(
             msgspec.structs.replace(
                 shared,
-                name=_put(shared.name, values),
-                type=_put(shared.type, values),
-                dimensions=tuple(_put(d, values) for d in shared.dimensions),
+                name=put(shared.name, values),
+                type=put(shared.type, values),
+                dimensions=tuple(put(d, values) for d in shared.dimensions),
                 function=shared.function + shift if shared.function >= 0 else -1,
                 use=use,
             )
         )
-
-
-def _put(text: str, values: dict[bytes, bytes]) -> str:
-    return normal(substitute(text.encode(), values)) if values or "#" in text else text
-
-
-def _call_at(call: Call, values: dict[bytes, bytes], use: Span | None, shift: int) -> Call:
-    callee = _put(call.callee, values)
-    name_range, receiver = records.split_callee(callee.encode())
-    name = callee.encode()[slice(*name_range)].decode() if name_range else ""
-    return msgspec.structs.replace(
-        call,
-        callee=callee,
-        name=name,
-        receiver=receiver,
-        argument_text=substitute(call.argument_text, values),
-        function=call.function + shift if call.function >= 0 else -1,
-        use=use,
-    )
-
-
-def _launch_at(launch: Launch, values: dict[bytes, bytes], use: Span | None, shift: int) -> Launch:
-    kernel = _put(launch.kernel, values)
-    name_range, _ = records.split_callee(kernel.encode())
-    return msgspec.structs.replace(
-        launch,
-        kernel=kernel,
-        name=kernel.encode()[slice(*name_range)].decode() if name_range else "",
-        configuration=_arguments_at(launch.configuration, values),
-        arguments=_arguments_at(launch.arguments, values),
-        function=launch.function + shift if launch.function >= 0 else -1,
-        use=use,
-    )
-
-
-def _arguments_at(
-    arguments: tuple[Argument, ...], values: dict[bytes, bytes]
-) -> tuple[Argument, ...]:
-    """The arguments with parameters put in; one that becomes several is split."""
-    found = []
-    for argument in arguments:
-        text = substitute(argument.text.encode(), values)
-        for low, high in split_arguments(text):
-            found.append(Argument(argument.span, normal(text[low:high])))
-    return tuple(found)
 
 
 def _function_at(
