@@ -17,6 +17,7 @@ from cudalint.syntax.model import FileModel
 if TYPE_CHECKING:
     from cudalint.devicecode.flow.bindings import Bindings, BindingsOf
     from cudalint.project.project import Project
+    from cudalint.resources.launching import Launches
     from cudalint.semantics.types import TypeOracle
     from cudalint.tree.model import KernelTree
 
@@ -48,6 +49,13 @@ class Context:
         from cudalint.semantics.types import TypeOracle
 
         return TypeOracle(self.project, self.sources)
+
+    @cached_property
+    def launches(self) -> Launches:
+        """How the kernels of the run are launched, as far as settings and sources tell."""
+        from cudalint.resources.launching import Launches
+
+        return Launches(self)
 
     def bindings(self, path: str, function: int) -> Bindings | None:
         """The variables of the function with this index, or of the one around a lambda.
