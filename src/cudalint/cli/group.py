@@ -14,6 +14,7 @@ COMMANDS = {
     "merge": "cudalint.cli.merge",
     "rule": "cudalint.cli.rule",
     "rules": "cudalint.cli.rules",
+    "tree": "cudalint.cli.tree",
 }
 """Each command's module, which is imported when the command is run."""
 

@@ -42,14 +42,9 @@ def drift(
         return None
     upper = entry_points(shadow.upper, shadow.target, models, sources)
     lower = entry_points(shadow.lower, shadow.target, models, sources)
-    lacking = [name for name in lower.by_name if name not in upper.by_name]
+    lacking = upper.lacking(lower)
     exempt = exemptions(shadow)
-    changed = [
-        (upper.by_name[name][0], entries[0])
-        for name, entries in lower.by_name.items()
-        if name in upper.by_name
-        and not {e.types for e in entries} & {e.types for e in upper.by_name[name]}
-    ]
+    changed = [(upper.by_name[name][0], lower.by_name[name][0]) for name in upper.retyped(lower)]
     return Drift(
         lower=frozenset(lower.by_name),
         missing=tuple(name for name in lacking if name not in exempt),

@@ -57,6 +57,19 @@ class Entries(msgspec.Struct, frozen=True):
     by_name: dict[str, tuple[Entry, ...]]
     complete: bool
 
+    def lacking(self, other: Entries) -> list[str]:
+        """The names that `other` has and these have not."""
+        return [name for name in other.by_name if name not in self.by_name]
+
+    def retyped(self, other: Entries) -> list[str]:
+        """The names that both have, with no parameter types in common."""
+        return [
+            name
+            for name, entries in other.by_name.items()
+            if name in self.by_name
+            and not {e.types for e in entries} & {e.types for e in self.by_name[name]}
+        ]
+
 
 def entry_points(
     path: str,
