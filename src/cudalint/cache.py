@@ -39,6 +39,21 @@ def default_folder() -> Path | None:
         return None
 
 
+def delete(folder: Path) -> int:
+    """Delete everything that cudalint keeps in `folder`; how many bytes that were.
+
+    Raises OSError.
+    """
+    from shutil import rmtree
+
+    size = 0
+    for part in (folder / "models", folder / "compile"):
+        size += sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
+        if part.is_dir() and not part.is_symlink():
+            rmtree(part)
+    return size
+
+
 class ModelCache:
     """File models in the folder `folder`/models.
 

@@ -10,6 +10,8 @@ import cudalint
 
 COMMANDS = {
     "check": "cudalint.cli.check",
+    "clean": "cudalint.cli.clean",
+    "doctor": "cudalint.cli.doctor",
     "graph": "cudalint.cli.graph",
     "merge": "cudalint.cli.merge",
     "rule": "cudalint.cli.rule",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,16 @@ def _jobs(_: click.Context, parameter: click.Parameter, value: str) -> int:
         return int(value)
     raise click.BadParameter(f"'{value}' is neither a positive number nor 'auto'", param=parameter)
 
+
+_CACHE = (
+    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
+    click.option(
+        "--cache-dir",
+        type=click.Path(readable=False, path_type=Path),
+        envvar="CUDALINT_CACHE_DIR",
+        help="Keep the cache there.",
+    ),
+)
 
 _READING = (
     click.option("--config", metavar="FILE", help="Take the settings of this file."),
@@ -54,19 +64,21 @@ _READING = (
         callback=_jobs,
         help="How many processes may run at once.",
     ),
-    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
-    click.option(
-        "--cache-dir",
-        type=click.Path(readable=False, path_type=Path),
-        envvar="CUDALINT_CACHE_DIR",
-        help="Keep the cache there.",
-    ),
 )
 
 
 def reading_options(command: F) -> F:
     """Give a command the options of settings, exclusion, processes and cache."""
-    for option in reversed(_READING):
+    return _with(command, (*_READING, *_CACHE))
+
+
+def cache_options(command: F) -> F:
+    """Give a command the options of the cache."""
+    return _with(command, _CACHE)
+
+
+def _with(command: F, options: Sequence[Callable[[F], F]]) -> F:
+    for option in reversed(options):
         command = option(command)
     return command
 
