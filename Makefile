@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.lock
 PYTEST_ARGS ?= -n auto --dist worksteal
 
-.PHONY: help lint test check format bench corpus gpu-test gpu-bench docs lock clean
+.PHONY: help lint test check format bench corpus oracle gpu-test gpu-bench docs lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ bench: $(VENV)/.installed-dev  ## start-up and throughput, as ratios
 
 corpus: $(VENV)/.installed-dev  ## kernels and launches of TREES by other means
 	$(BIN)/python benchmarks/corpus.py $(TREES)
+
+oracle: $(VENV)/.installed-dev  ## CU303 and CU108 held to nvcc's own warnings on TREES
+	$(BIN)/python benchmarks/oracle.py $(if $(NVCC_FLAGS),--flags "$(NVCC_FLAGS)") $(TREES)
 
 gpu-test: $(VENV)/.installed-dev  ## the kernels' tests; need a GPU, PyTorch and CuPy
 	$(BIN)/python -m pytest tests/gpu $(PYTEST_ARGS)
