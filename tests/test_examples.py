@@ -14,7 +14,7 @@ from annotated import read_annotated
 from conftest import lint, write_files
 from cudalint.compile.toolchain import Toolchains
 from cudalint.finding import Finding, Span
-from cudalint.fix import apply_edits, joined_edits
+from cudalint.fixes.edits import apply_edits, joined_edits
 from cudalint.registry import all_rules
 from cudalint.rule import CompileRule, Example, FixSafety, Rule
 from cudalint.run import Run

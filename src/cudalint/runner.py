@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
+from cudalint.fixes.offer import offered
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
 from cudalint.reading import read, with_overrides
@@ -244,7 +245,7 @@ class _Stages:
         )
         shown = [f for f in judgement.kept if self._is_shown(f, sources)]
         silenced = [s for s in judgement.suppressed if self._is_shown(s.finding, sources)]
-        findings = ordered(in_force(shown, rules))
+        findings = ordered(offered(in_force(shown, rules), models))
         levels = in_force((one.finding for one in silenced), rules)
         suppressed = ordered_suppressed(
             msgspec.structs.replace(one, finding=finding)

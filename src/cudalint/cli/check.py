@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cudalint.cli.fixing import check_fix_options, fix_options, run_and_fix, show_diff
 from cudalint.cli.main import complain
 from cudalint.cli.options import cache_folder, reading_options, words
 from cudalint.cli.output import chosen_outputs, output_options, write_failure, write_reports
@@ -35,6 +36,7 @@ def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> A
 @_selectors("--ignore", "Do not run these rules.")
 @_selectors("--extend-select", "Run these rules too.")
 @click.option("--preview/--no-preview", default=None, help="Run rules that are still in preview.")
+@fix_options
 @output_options
 @click.option(
     "--compile",
@@ -59,10 +61,16 @@ def command(**options: Any) -> int:
     from cudalint.settings.origin import SettingsError
 
     outputs = chosen_outputs(options)
+    check_fix_options(options)
     if options["shard"] is not None and options["sarif_embed"]:
         raise click.UsageError("--sarif-embed can't go with --shard, whose logs are to be joined")
     try:
-        finished = run(_request(options))
+        request = _request(options)
+        if options["diff"]:
+            finished, code = show_diff(request, run, options)
+            _tell(finished, verbose=options["verbose"])
+            return code
+        finished = run_and_fix(request, run, options) if options["fix"] else run(request)
     except (SettingsError, PluginError) as error:
         complain(str(error))
         id_ = "unknown-plugin" if isinstance(error, PluginError) else "invalid-settings"

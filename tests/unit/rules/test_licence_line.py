@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cudalint.context import Context
 from cudalint.finding import Finding
-from cudalint.fix import apply_edits
+from cudalint.fixes.edits import apply_edits
 from cudalint.rule import NoOptions
 from cudalint.rules.cu101_spdx_header import SpdxHeader
 from cudalint.settings.model import Settings

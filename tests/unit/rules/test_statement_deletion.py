@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.fix import apply_edits
+from cudalint.fixes.edits import apply_edits
 from cudalint.wording.statements import deletion
 from projects import project_of
 

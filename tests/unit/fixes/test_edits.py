@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudalint.finding import Edit, Fix, Span
-from cudalint.fix import apply_edits, joined_edits
+from cudalint.fixes.edits import apply_edits, joined_edits
 
 
 def edit(start: int, end: int, text: str, path: str = "a.cu") -> Edit:
