@@ -446,6 +446,11 @@ class _Assembly:
         ]
         found = {Broken(Span(self.path, s, e), True) for s, e in self.hidden}
         arguments = [(use.start, use.end) for use in self.uses if use.open_at >= 0]
+        arguments += [
+            call.configuration
+            for call in self.raw.calls
+            if call.configuration and call.configuration[1] > call.open_at
+        ]
         for start, end in self.raw.errors:
             if any(s <= start and end <= e for s, e in arguments):
                 continue  # a macro's argument may be any text

@@ -105,7 +105,10 @@ def _island(
 
 
 def _textual_launch(bare: bytes, at: int) -> RawCall | None:
-    """A launch read by its brackets alone: `name<…><<<…>>>(…)`."""
+    """A launch read by its brackets alone: `name<…><<<…>>>(…)`.
+
+    `(name<<<…>>>)` is one too: it is a macro's argument, and the macro has the kernel's.
+    """
     before = at
     if bare[max(0, at - 200) : at].rstrip().endswith(b">"):
         before = _template_start(bare, at)
@@ -128,6 +131,9 @@ def _textual_launch(bare: bytes, at: int) -> RawCall | None:
             end = template_close(bare, end) - 1
         end += 1
     open_at = after_space(bare, end + 3)
+    if bare[open_at : open_at + 1] == b")" and bare[: name.start()].rstrip().endswith(b"("):
+        span = (name.start(), end + 3)
+        return RawCall(span, end + 2, span, False, (at, end + 3))
     close = close_of(bare, open_at) if bare[open_at : open_at + 1] == b"(" else -1
     if close < 0:
         return None

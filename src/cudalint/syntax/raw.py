@@ -32,6 +32,7 @@ class RawFunction(msgspec.Struct, gc=False):
 class RawCall(msgspec.Struct, gc=False):
     """A call or launch; `open_at` is its parenthesis, `configuration` that of `<<<`.
 
+    A launch that is a macro's argument has no parenthesis: `open_at` is its last byte.
     `written` is the text between the chevrons where a macro brings them.
     """
 

@@ -353,6 +353,23 @@ def test_a_file_of_aliases_alone() -> None:
     ]
 
 
+def test_a_launch_without_arguments_is_a_macros_argument() -> None:
+    text = """\
+        template <typename T> void f(T* out, cudaStream_t s) {
+          CALL(state, (make<T><<<out[0], dim3(1, 2), 0, s>>>), out);
+          CALL(state, ( ns::make<<<1, 32>>> ), out);
+        }
+        """
+    model = read(text)
+    assert [(launch.kernel, len(launch.configuration)) for launch in model.launches] == [
+        ("make<T>", 4),
+        ("ns::make", 2),
+    ]
+    assert [launch.arguments for launch in model.launches] == [(), ()]
+    assert model.broken == ()
+    assert read("void f() { (make<<<1, >>); make<<<1, 2>>>; }").broken != ()
+
+
 @pytest.mark.parametrize(
     ("written", "type_", "name"),
     [
