@@ -16,7 +16,7 @@ _SPECIAL = ("/dev/", "/proc/")
 def replace_file(path: Path, data: bytes) -> None:
     """Make `data` the content of the file at `path`. Raises OSError, and leaves the old one then.
 
-    A link is followed to what it names, an old file's mode is kept. What is no
+    A link is followed to what it names, an old file's mode and owner are kept. What is no
     regular file (a pipe, a terminal, /dev/stdout) is written to as it is.
     """
     target = Path(os.path.realpath(path))
@@ -35,12 +35,21 @@ def replace_file(path: Path, data: bytes) -> None:
             stream.flush()
             os.fsync(descriptor)
             if mode is not None:
+                _keep_owner(descriptor, target)
                 os.fchmod(descriptor, stat.S_IMODE(mode))
         draft.replace(target)
     except BaseException:
         with suppress(OSError):
             draft.unlink()
         raise
+
+
+def _keep_owner(descriptor: int, target: Path) -> None:
+    """Give a new file to the owner of the old one, if we may: root may, others mostly not."""
+    old, new = target.stat(), os.fstat(descriptor)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        with suppress(PermissionError):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
 
 
 def _mode(path: Path) -> int | None:
