@@ -11,6 +11,7 @@ import cudalint
 COMMANDS = {
     "check": "cudalint.cli.check",
     "clean": "cudalint.cli.clean",
+    "config": "cudalint.cli.config",
     "doctor": "cudalint.cli.doctor",
     "graph": "cudalint.cli.graph",
     "merge": "cudalint.cli.merge",

@@ -10,30 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.patterns import Patterns
+from cudalint.settings.model import DEFAULT_COLD_FUNCTIONS, DEFAULT_COLD_PATHS
 
 if TYPE_CHECKING:
     from cudalint.project.includes import Includes
     from cudalint.settings.model import Settings
     from cudalint.syntax.model import FileModel, Function
-
-COLD_PATHS = (
-    "**/tests/**",
-    "**/test/**",
-    "**/*_test.*",
-    "**/test_*",
-    "**/bench*/**",
-    "**/*bench*",
-    "**/*perf*",
-    "**/examples/**",
-)
-"""The default of the `cold-paths` setting."""
-
-COLD_FUNCTIONS = (
-    "main",
-    *("init", "setup", "create", "destroy", "teardown", "shutdown", "load", "upload"),
-    *("warmup", "benchmark", "profile", "test", "initialize", "initialise"),
-)
-"""The default of the `cold-functions` setting."""
 
 _WHOLE = frozenset({"main"})
 _MARK = re.compile(r"\bcudalint:\s*(cold|hot)\b")
@@ -49,11 +31,10 @@ class Coldness:
     ) -> None:
         self._models = models
         self._includes = includes
-        paths = COLD_PATHS if settings.cold_paths is None else settings.cold_paths
-        names = COLD_FUNCTIONS if settings.cold_functions is None else settings.cold_functions
-        self._paths = tuple(paths)
+        paths, names = settings.cold_paths, settings.cold_functions
+        self._paths = paths
         self._patterns = Patterns(paths)
-        self._default = settings.cold_paths is None, settings.cold_functions is None
+        self._default = paths == DEFAULT_COLD_PATHS, names == DEFAULT_COLD_FUNCTIONS
         self._names = frozenset("".join(words(name)) for name in names if name not in _WHOLE)
         self._whole = frozenset(names)
         self._files: dict[str, bool] = {}

@@ -29,6 +29,24 @@ DEFAULT_EXCLUDE = (
 )
 """What `exclude` is when no settings say otherwise; `extend-exclude` adds to it."""
 
+DEFAULT_COLD_PATHS = (
+    "**/tests/**",
+    "**/test/**",
+    "**/*_test.*",
+    "**/test_*",
+    "**/bench*/**",
+    "**/*bench*",
+    "**/*perf*",
+    "**/examples/**",
+)
+"""What `cold-paths` is when no settings say otherwise."""
+
+DEFAULT_COLD_FUNCTIONS = (
+    "main",
+    *("init", "setup", "create", "destroy", "teardown", "shutdown", "load", "upload"),
+    *("warmup", "benchmark", "profile", "test", "initialize", "initialise"),
+)
+"""What `cold-functions` is when no settings say otherwise."""
 
 ARCH_PATTERN = "^sm_[0-9]{2,3}[af]?$"
 
@@ -85,10 +103,11 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     launcher_globs: tuple[str, ...] = ()
     launch_functions: tuple[str, ...] = ()
     launches: dict[str, LaunchSettings] = {}
-    cold_paths: tuple[str, ...] | None = None
-    cold_functions: tuple[str, ...] | None = None
+    cold_paths: tuple[str, ...] = DEFAULT_COLD_PATHS
+    cold_functions: tuple[str, ...] = DEFAULT_COLD_FUNCTIONS
     compile: Literal["auto", "always", "never"] = "auto"
     compile_commands: str = "auto"
+    compiler_launcher: Literal["ccache", "sccache", "distcc"] | None = None
     compile_timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     max_file_size: Annotated[int, msgspec.Meta(gt=0)] = 10_000_000
     plugins: tuple[str, ...] = ()

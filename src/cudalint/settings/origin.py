@@ -29,9 +29,14 @@ class Origin(msgspec.Struct, frozen=True):
         """`file:line:column` of a key (or of its `value`), as far down `keys` as there is one."""
         from cudalint.lines import LineIndex
 
-        offset = _find(self.data, (*self.table, *keys), value)
+        offset, _ = _find(self.data, (*self.table, *keys), value)
         position = LineIndex(self.data).position(offset)
         return f"{self.label}:{position.line}:{position.column}"
+
+    def holds(self, keys: Sequence[Key]) -> bool:
+        """Whether the file has this key."""
+        _, whole = _find(self.data, (*self.table, *keys), value=False)
+        return whole
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -42,13 +47,13 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
-def _find(data: bytes, keys: Sequence[Key], value: bool) -> int:
-    """The byte offset of the longest prefix of `keys` that the document holds."""
+def _find(data: bytes, keys: Sequence[Key], value: bool) -> tuple[int, bool]:
+    """The byte offset of the longest prefix of `keys` that the document holds, and if it is all."""
     from cudalint.tree.toml import SyntaxFault, read_toml
 
     item = read_toml("", data)
     if isinstance(item, SyntaxFault):
-        return item.span.start
+        return item.span.start, False
     for key in keys:
         inner = None
         if isinstance(key, str) and item.table is not None:
@@ -56,6 +61,6 @@ def _find(data: bytes, keys: Sequence[Key], value: bool) -> int:
         elif isinstance(key, int) and item.elements is not None:
             inner = item.elements[key]
         if inner is None:
-            return item.key_span.start
+            return item.key_span.start, False
         item = inner
-    return (item.span if value else item.key_span).start
+    return (item.span if value else item.key_span).start, True
