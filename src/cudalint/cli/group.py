@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 import cudalint
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "check": "cudalint.cli.check",
@@ -43,11 +47,28 @@ class Group(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `check` before arguments that start with no command."""
+        if not args and ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
         if not args:
             raise click.UsageError("nothing to lint: give files or folders, or see --help")
         if args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands, and the options and paths of `check`, which is meant without one."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, incomplete)
+        known = {item.value for item in found}
+        check = self.get_command(ctx, "check")
+        if check is not None:
+            below = click.Context(check, info_name="check", parent=ctx, resilient_parsing=True)
+            options = check.shell_complete(below, incomplete)
+            found += [item for item in options if item.value not in known]
+        if not incomplete.startswith("-"):
+            found.append(CompletionItem(incomplete, type="file"))
+        return found
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the help."""

@@ -26,6 +26,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _end_at_once(130)
     except SystemExit as end:
+        sys.stdout.flush()
         _end_at_once(end.code if isinstance(end.code, int) else 2)
     except BrokenPipeError:
         # The reader has what it wanted (`cudalint | head`): that is no failure of ours.
