@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudalint.project.callnames import with_meanings
+from cudalint.project.namespaces import with_owners
 from cudalint.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from cudalint.project.constants import Constants
     from cudalint.project.headermacros import HeaderMacros
     from cudalint.project.includes import Includes
+    from cudalint.semantics.overloads import OverloadOracle
     from cudalint.source import SourceFile
     from cudalint.syntax.model import FileModel, Function
     from cudalint.tree.model import KernelTree
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 class Project:
     """The files of one run by path, with the kernel trees among them.
 
-    In `models`, calls have the names that they mean: see `cudalint.project.callnames`.
+    In `models`, calls have the names that they mean, see `cudalint.project.callnames`, and
+    functions no namespace for a class, see `cudalint.project.namespaces`.
     """
 
     def __init__(
@@ -45,12 +48,12 @@ class Project:
         sources: Mapping[str, SourceFile] | None = None,
         commands: Mapping[str, Sequence[CompileCommand]] | None = None,
     ) -> None:
-        self.models = models
+        self.models = with_owners(models)
         self.compile_commands = commands or {}
         self.sources = sources or {}
         self.trees = tuple(trees)
         self.settings = settings or Settings()
-        self.models = with_meanings(models, self.includes)
+        self.models = with_meanings(self.models, self.includes)
 
     @cached_property
     def includes(self) -> Includes:
@@ -100,6 +103,13 @@ class Project:
         from cudalint.project.callgraph import CallGraph
 
         return CallGraph(self, self.settings.launch_functions)
+
+    @cached_property
+    def overloads(self) -> OverloadOracle:
+        """What libclang says of calls that may mean several overloads."""
+        from cudalint.semantics.overloads import OverloadOracle
+
+        return OverloadOracle(self)
 
     @cached_property
     def launch_paths(self) -> LaunchPaths:

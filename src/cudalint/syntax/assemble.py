@@ -144,7 +144,7 @@ class _Assembly:
         earlier: list[Function],
     ) -> Function:
         read = raw.read
-        names = [s.name for s in chain if s.kind != "linkage"]
+        names = [part for s in chain if s.kind != "linkage" for part in s.parts]
         owner = next((s.name for s in reversed(chain) if s.kind == "class"), "")
         if raw.qualifier:
             names += [part.strip() for part in raw.qualifier.split("::") if part.strip()]
@@ -367,7 +367,7 @@ class _Assembly:
             names: list[str] = []
             while home >= 0:
                 if scopes[home].kind != "linkage":
-                    names.insert(0, scopes[home].name)
+                    names[:0] = scopes[home].parts
                 home = homes[home]
             found.append(
                 RecordType(Span(self.path, *scope.span), scope.name, tuple(names), scope.members)

@@ -75,6 +75,13 @@ class RawScope(msgspec.Struct, gc=False):
     name: str
     members: tuple[Parameter, ...] = ()
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names that it stands for: `namespace a::b {` opens two."""
+        if self.kind != "namespace":
+            return (self.name,)
+        return tuple(part.split()[-1] if part.strip() else "" for part in self.name.split("::"))
+
 
 class RawAlias(msgspec.Struct, gc=False):
     """A `typedef` or `using`."""

@@ -42,6 +42,8 @@ from cudalint.syntax.sweep import innermost
 _CODE = re.compile(
     rb"__global__|__device__|__shared__|<<<|\basm\b|\b(?:cout|cerr|clog)\b|([A-Za-z_]\w*)\s*\("
 )
+_QUALIFIED_CALL = re.compile(rb"(?:^|[;{}])\s*((?:[A-Za-z_]\w*::)+)[A-Za-z_]\w*\s*\([^;{}]*\)\s*$")
+"""A call at the end of a body with no `;` after it, which the grammar takes for a declaration."""
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _NO_CALLS = frozenset(b"if for while switch return sizeof defined alignof decltype".split())
 MAX_RECORDS = 5000
@@ -216,6 +218,9 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
     parse = bytearray(body)
     mask_attributes(body, parse)
     joined = mask_kernel_heads(body, parse)
+    last = _QUALIFIED_CALL.search(parse)
+    if last is not None:
+        parse[slice(*last.span(1))] = last[1].replace(b"::", b"__")
     text = Text(body + b"\n", body + b"\n", bytes(parse) + b"\n", [], joined)
     raw = extract(path, text, Expander([]), ())
     macro = definition.name.decode("utf-8", "replace")

@@ -183,6 +183,22 @@ def test_what_a_macro_calls_is_called_where_it_is_used() -> None:
     assert [model.functions[c.function].name for c in caller] == ["f"]
 
 
+@pytest.mark.parametrize(
+    ("body", "callees"),
+    [
+        ("gpu::wait(x)", ["gpu::wait"]),
+        ("a::b::wait(x)", ["a::b::wait"]),
+        ("first(x); gpu::wait(x)", ["first", "gpu::wait"]),
+        ("gpu::wait((x), f(x))", ["gpu::wait", "f"]),
+        ("gpu::wait(x);", ["gpu::wait"]),
+        ("gpu::Guard guard(x)", []),
+    ],
+)
+def test_a_macros_body_that_ends_in_a_qualified_call(body: str, callees: list[str]) -> None:
+    found = read(f"#define WAIT(x) {body}\nvoid step(int s) {{ WAIT(s); }}\n")
+    assert [call.callee for call in found.calls if call.via_macro and call.use] == callees
+
+
 def test_a_call_in_a_macros_argument_appears_once() -> None:
     model = read(
         """\
