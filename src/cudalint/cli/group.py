@@ -18,6 +18,7 @@ COMMANDS = {
     "config": "cudalint.cli.config",
     "doctor": "cudalint.cli.doctor",
     "graph": "cudalint.cli.graph",
+    "init": "cudalint.cli.init",
     "merge": "cudalint.cli.merge",
     "rule": "cudalint.cli.rule",
     "rules": "cudalint.cli.rules",
