@@ -17,6 +17,7 @@ FORMATS = {
     "sarif": "SARIF 2.1.0, for code scanning and editors",
     "json": "one JSON document, suppressed findings and all",
     "json-lines": "one JSON record on each line",
+    "markdown": "a comment on a pull request, kept under its size limit",
     "html": "one page for the browser, with source, filters and call chains",
     "github": "workflow commands, which GitHub shows as annotations",
     "gitlab": "GitLab's code quality report",
