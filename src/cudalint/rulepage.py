@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from textwrap import dedent
-from typing import TYPE_CHECKING
+from textwrap import dedent, indent
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -67,6 +67,54 @@ def markdown(rule: type[Rule], *, depth: int = 1) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def text(rule: type[Rule]) -> str:
+    """The page for a terminal: as the docstring has it, code indented."""
+    page = read_page(rule)
+    parts = [f"{rule.code} {rule.name}", page.summary, _facts(rule)]
+    for heading, section in page.sections.items():
+        parts += [heading.upper(), section]
+    for word, example in _shown(rule):
+        parts += [f"{word.upper()} (FROM THE RULE'S TESTS)", indent(example.rstrip("\n"), "    ")]
+    return "\n\n".join(parts) + "\n"
+
+
+class JsonRule(msgspec.Struct, frozen=True):
+    """A rule for programs.
+
+    `sections` are the page's texts by heading, `options` the defaults by key.
+    """
+
+    code: str
+    name: str
+    level: str
+    fix: str
+    preview: bool
+    default: bool
+    since: str
+    summary: str
+    page: str
+    sections: dict[str, str]
+    options: dict[str, Any]
+
+
+def record(rule: type[Rule]) -> JsonRule:
+    """The page as data."""
+    page = read_page(rule)
+    return JsonRule(
+        code=rule.code,
+        name=rule.name,
+        level=rule.level.value,
+        fix=rule.fix.value,
+        preview=rule.preview,
+        default=rule.default,
+        since=rule.since,
+        summary=page.summary,
+        page=address(rule),
+        sections=page.sections,
+        options=msgspec.to_builtins(rule.options()),
+    )
+
+
 def anchor(rule: type[Rule]) -> str:
     """The fragment of the rule's section in docs/rules.md, as GitHub makes it."""
     return f"{rule.code.lower()}-{rule.name}"
@@ -106,14 +154,15 @@ def _fence(text: str) -> str:
 
 
 def _shown_examples(rule: type[Rule]) -> str:
+    return "\n\n".join(f"{word}:\n\n```cuda\n{code.rstrip()}\n```" for word, code in _shown(rule))
+
+
+def _shown(rule: type[Rule]) -> Iterator[tuple[str, str]]:
     """The first invalid example with its markers, and the first valid one."""
-    pieces: list[str] = []
     for word, examples in (("Reported", rule.INVALID), ("Not reported", rule.VALID)):
         simple = next(iter(_simple(examples)), None)
         if simple is not None:
-            text = simple.code.rstrip("\n")
-            pieces.append(f"{word}:\n\n```cuda\n{text}\n```")
-    return "\n\n".join(pieces)
+            yield word, simple.code
 
 
 def _simple(examples: Sequence[Example]) -> Iterator[Example]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -10,16 +11,38 @@ if TYPE_CHECKING:
     from cudalint.rule import Rule
 
 
-@click.command("rule")
-@click.argument("rule", metavar="CODE|NAME")
-def command(rule: str) -> int:
+@click.command("rule", options_metavar="[OPTIONS]")
+@click.argument("rule", metavar="CODE|NAME", required=False)
+@click.option("--all", "all_", is_flag=True, help="All rules, one after the other.")
+@click.option(
+    "--output-format",
+    type=click.Choice(("text", "json", "markdown")),
+    default="text",
+    show_default=True,
+    help="How it is written.",
+)
+def command(rule: str | None, all_: bool, output_format: str) -> int:
     """Explain a rule: what it does, why it matters, how to fix what it finds."""
     from cudalint.registry import all_rules
-    from cudalint.rulepage import markdown
 
-    found = _find(rule, all_rules())
-    click.echo(markdown(found), nl=False)
+    if (rule is None) is not all_:
+        raise click.UsageError("give one rule, by its code or name, or --all")
+    found = all_rules() if rule is None else (_find(rule, all_rules()),)
+    click.echo(_written(found, output_format, one=rule is not None), nl=False)
     return 0
+
+
+def _written(rules: Sequence[type[Rule]], output_format: str, *, one: bool) -> str:
+    from cudalint import rulepage
+
+    if output_format == "json":
+        import msgspec
+
+        records = [rulepage.record(rule) for rule in rules]
+        document = msgspec.json.encode(records[0] if one else records)
+        return msgspec.json.format(document, indent=2).decode() + "\n"
+    page = rulepage.markdown if output_format == "markdown" else rulepage.text
+    return "\n".join(page(rule) for rule in rules)
 
 
 def _find(word: str, rules: tuple[type[Rule], ...]) -> type[Rule]:
