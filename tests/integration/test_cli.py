@@ -147,7 +147,9 @@ def test_several_selectors_in_one_word_and_in_several(tree: Path) -> None:
 
 
 def test_help_and_version(tree: Path) -> None:
-    assert start(tree, "--version").stdout == f"cudalint {cudalint.__version__}\n"
+    said = start(tree, "--version").stdout.splitlines()
+    assert said[0] == f"cudalint {cudalint.__version__}"
+    assert [line.split()[0] for line in said[1:]] == ["tree-sitter", "libclang", "nvcc"]
     for flag in ("--help", "-h"):
         done = start(tree, flag)
         assert done.returncode == 0

@@ -50,7 +50,9 @@ def test_it_is_the_wheels_copy_that_runs(installed: Path) -> None:
 
 
 def test_the_version(installed: Path, tmp_path: Path) -> None:
-    assert start(installed, tmp_path, "--version").stdout == f"cudalint {cudalint.__version__}\n"
+    said = start(installed, tmp_path, "--version").stdout.splitlines()
+    assert said[0] == f"cudalint {cudalint.__version__}"
+    assert [line.split()[0] for line in said[1:]] == ["tree-sitter", "libclang", "nvcc"]
 
 
 def test_a_run_that_needs_the_shipped_headers(installed: Path, tmp_path: Path) -> None:

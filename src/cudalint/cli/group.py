@@ -93,6 +93,20 @@ class Group(click.Group):
         self.format_commands(ctx, formatter)
 
 
+def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    from cudalint.compile.toolchain import find_toolchains
+    from cudalint.equipment import grammar_version, libclang_version
+
+    found = [toolchain.version for toolchain in find_toolchains().found]
+    click.echo(f"cudalint {cudalint.__version__}")
+    click.echo(f"  {grammar_version()}")
+    click.echo(f"  libclang {libclang_version()}")
+    click.echo(f"  nvcc {', '.join(found) or 'none'}")
+    context.exit()
+
+
 @click.group(
     cls=Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -100,7 +114,14 @@ class Group(click.Group):
     options_metavar="",
     subcommand_metavar="[OPTIONS] PATHS... | COMMAND ...",
 )
-@click.version_option(cudalint.__version__, message="cudalint %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the versions of cudalint, its grammar, libclang and nvcc, and exit.",
+)
 def cli() -> None:
     """Lint CUDA kernel trees: host stalls, hidden precisions, silent shadows, register spills.
 
