@@ -6,12 +6,14 @@ of the rules CU5 and of `cudalint.resources`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.compile.launcher import find_launcher
 from cudalint.compile.model import CompiledFile
 from cudalint.finding import Level
 from cudalint.run import Notification, Skip
@@ -40,10 +42,12 @@ def compile_project(
     settings: Settings,
     jobs: int,
     cache: Path | None,
+    launcher: str | None = None,
 ) -> Compiled:
     """Compile the `.cu` files among `paths` for all their targets, `jobs` at a time.
 
-    No nvcc is looked for when there is nothing to compile.
+    No nvcc is looked for when there is nothing to compile. `launcher` is the
+    command line's, and beats that of the settings; "none" is none.
     """
     from cudalint.compile.excuse import without_excused
     from cudalint.compile.plan import plan
@@ -56,11 +60,37 @@ def compile_project(
     if not toolchains.found:
         return Compiled(None, "; ".join(toolchains.problems) or "no nvcc")
     warnings: list[str] = []
+    program, notifications = _launcher(launcher, settings, root)
     compiled = compile_files(
-        requests, toolchains, jobs, settings.compile_timeout, cache, warn=warnings.append
+        requests,
+        toolchains,
+        jobs,
+        settings.compile_timeout,
+        cache,
+        warn=warnings.append,
+        launcher=program,
     )
     kept, skips = without_excused(compiled, project.compile_commands)
-    notifications = tuple(
+    notifications += [
         Notification("cache-unusable", Level.WARNING, warning) for warning in warnings
-    )
-    return Compiled(tuple(kept), "", notifications, tuple(skips))
+    ]
+    return Compiled(tuple(kept), "", tuple(notifications), tuple(skips))
+
+
+def _launcher(
+    asked: str | None, settings: Settings, root: Path
+) -> tuple[str | None, list[Notification]]:
+    """The program that nvcc is called by. Where it is missing that is said, and done without.
+
+    It is an error only for who asked for it on the command line.
+    """
+    name = asked or settings.compiler_launcher
+    if name is None or name == "none":
+        return None, []
+    found = find_launcher(name, root, os.environ)
+    if found is not None:
+        return found, []
+    where = "" if os.path.isabs(name) else " on PATH outside of what is linted"  # noqa: PTH117
+    message = f"there is no compiler launcher '{name}'{where}: compiled without it"
+    level = Level.WARNING if asked is None else Level.ERROR
+    return None, [Notification("no-launcher", level, message)]

@@ -50,6 +50,8 @@ class Request(msgspec.Struct, frozen=True):
     they are not None, and so does `compile_commands`, which is relative to `cwd`;
     `exclude` adds to them. `cache` is the cache's folder,
     None for no cache. `strict` makes notes fail the run, `exit_zero` nothing.
+    `compiler_launcher` is the program to call nvcc by, "none" for none at all,
+    None for that of the settings.
     `shard` is the part of the run to do, None for the whole. `contents` are what
     files, by absolute path, are to be taken to hold instead of what is on the disk.
     """
@@ -69,6 +71,7 @@ class Request(msgspec.Struct, frozen=True):
     strict: bool = False
     exit_zero: bool = False
     shard: Shard | None = None
+    compiler_launcher: str | None = None
     contents: dict[str, bytes] = {}
 
 
@@ -158,6 +161,7 @@ class _Stages:
             self._settings,
             self._request.jobs,
             self._request.cache,
+            self._request.compiler_launcher,
         )
         self._notifications += compiled.notifications
         self._skips += compiled.skips
@@ -173,6 +177,10 @@ class _Stages:
         suppression, for that may be of use in such a compile only.
         """
         wanted = [path for path, file in sources.items() if file.requested and not file.problem]
+        given = {path for path in wanted if str(self._root / path) in self._request.contents}
+        # nvcc reads files, and would see something else.
+        self._skips += (Skip(f"CU5 of {path}", "nvcc can't see this content") for path in given)
+        wanted = [path for path in wanted if path not in given]
         if self._request.shard is None:
             return wanted
         own = {path for path in wanted if self._owns(sources[path])}

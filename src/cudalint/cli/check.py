@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudalint.cli.fixing import check_fix_options, fix_options, run_and_fix, show_diff
-from cudalint.cli.main import complain
-from cudalint.cli.options import cache_folder, reading_options, words
+from cudalint.cli.inputs import input_options, read_inputs
+from cudalint.cli.main import complain, internal_error
+from cudalint.cli.options import (
+    cache_folder,
+    compiler_launcher_option,
+    reading_options,
+    words,
+)
 from cudalint.cli.output import chosen_outputs, output_options, write_failure, write_reports
+from cudalint.cli.streams import OutputError
 
 if TYPE_CHECKING:
     from cudalint.run import Run
@@ -44,7 +51,9 @@ def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> A
     type=click.Choice(["auto", "always", "never"]),
     help="Compile with nvcc for the CU5 rules: if it is there, in any case, not.",
 )
+@compiler_launcher_option
 @reading_options
+@input_options
 @click.option("--strict", is_flag=True, help="Let notes fail the run too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 though there are findings.")
 @click.option(
@@ -55,7 +64,11 @@ def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> A
 )
 @click.option("--verbose", is_flag=True, help="Say more about what went wrong.")
 def command(**options: Any) -> int:
-    """Lint PATHS, the current folder if there are none."""
+    """Lint PATHS, the current folder if there are none.
+
+    A path may be a file, a folder or a pattern; '-' is a file that comes on
+    stdin, @FILE the files that FILE lists.
+    """
     from cudalint.registry import PluginError
     from cudalint.runner import run
     from cudalint.settings.origin import SettingsError
@@ -76,6 +89,11 @@ def command(**options: Any) -> int:
         id_ = "unknown-plugin" if isinstance(error, PluginError) else "invalid-settings"
         write_failure(id_, str(error), outputs, options)
         return 2
+    except (click.ClickException, OutputError, BrokenPipeError):
+        raise
+    except Exception as error:
+        write_failure("internal-error", internal_error(error), outputs, options)
+        raise
     _tell(finished, verbose=options["verbose"])
     return finished.exit_code if write_reports(finished, outputs, options) else 2
 
@@ -84,8 +102,12 @@ def _request(options: dict[str, Any]) -> Any:
     from cudalint.runner import Request
     from cudalint.settings.select import Overrides
 
+    inputs = read_inputs(options, Path.cwd())
+    if inputs.empty:
+        complain("nothing to lint: no CUDA source is listed", "note")
     return Request(
-        paths=options["paths"] or (".",),
+        paths=inputs.paths,
+        contents=inputs.contents,
         cwd=Path.cwd(),
         config=options["config"],
         isolated=options["isolated"],
@@ -100,6 +122,7 @@ def _request(options: dict[str, Any]) -> Any:
         strict=options["strict"],
         exit_zero=options["exit_zero"],
         shard=options["shard"],
+        compiler_launcher=options["compiler_launcher"],
     )
 
 

@@ -36,6 +36,26 @@ _CACHE = (
     ),
 )
 
+
+def _launcher(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A compiler launcher: one of the known names, an absolute path, or "none"."""
+    from cudalint.compile.launcher import KNOWN
+
+    if value is None or value in (*KNOWN, "none") or Path(value).is_absolute():
+        return value
+    known = ", ".join((*KNOWN, "none"))
+    raise click.BadParameter(
+        f"'{value}' is neither one of {known} nor an absolute path", param=parameter
+    )
+
+
+compiler_launcher_option = click.option(
+    "--compiler-launcher",
+    metavar="PROGRAM",
+    callback=_launcher,
+    help="Call nvcc by ccache, sccache, distcc or the program at an absolute path; or by none.",
+)
+
 _READING = (
     click.option("--config", metavar="FILE", help="Take the settings of this file."),
     click.option("--isolated", is_flag=True, help="Take no settings file."),

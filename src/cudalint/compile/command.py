@@ -19,6 +19,8 @@ from cudalint.tree.flags import parse_flags
 
 _OUTPUT = "out.cubin"
 _LISTING = "out.d"
+_PTX = "out.ptx"
+_CUBIN = "-cubin"
 _ARCH = re.compile(r"sm_\d+[af]?")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\"$\\`]")
 _UNSAFE_IN_TREE = re.compile(r"[\x00-\x1f\x7f!\"$&'*;<>?\\^`|]")
@@ -35,12 +37,15 @@ class Command(msgspec.Struct, frozen=True):
     """A command, less the program; it runs in `folder`, and writes there alone.
 
     `settings` and `includes` are those of the `arguments` that shape the result.
+    `rest` are the arguments of a second run, which goes on where the first one
+    ends; None when one does it all.
     """
 
     arguments: tuple[str, ...]
     folder: Path
     settings: tuple[str, ...]
     includes: tuple[str, ...]
+    rest: tuple[str, ...] | None = None
 
     @property
     def output(self) -> Path:
@@ -57,10 +62,15 @@ class Command(msgspec.Struct, frozen=True):
         return sorted(self.folder.glob("*.ptx"))
 
 
-def build_command(request: CompileRequest, folder: Path) -> Command | Refusal:
+def build_command(
+    request: CompileRequest, folder: Path, *, in_two: bool = False
+) -> Command | Refusal:
     """The command that compiles `request` into the empty `folder`.
 
     Everything that nvcc leaves behind (cubin, PTX, dependency file) is in `folder`.
+    `in_two` is for compiler caches, which know a compile by its `-c` and keep
+    one file of it: the first run makes the PTX, which takes most of the time,
+    and the second one the cubin.
     """
     if request.arch is not None and not _ARCH.fullmatch(request.arch):
         return Refusal(f"{request.arch} is no arch that nvcc makes machine code for")
@@ -76,7 +86,7 @@ def build_command(request: CompileRequest, folder: Path) -> Command | Refusal:
         return Refusal(why)
     settings = (
         *(() if request.arch is None else (f"-arch={request.arch}",)),
-        "-cubin",
+        _CUBIN,
         *(() if "-G" in flags else ("-lineinfo",)),
         "-Xptxas",
         "-v",
@@ -84,6 +94,10 @@ def build_command(request: CompileRequest, folder: Path) -> Command | Refusal:
         *flags,
     )
     folders = tuple(dict.fromkeys(includes))
+    if in_two:
+        return Command(
+            _to_ptx(settings, folders, source), folder, settings, folders, _to_cubin(settings)
+        )
     arguments = (
         *settings,
         *(f"-I{path}" for path in folders),
@@ -98,6 +112,22 @@ def build_command(request: CompileRequest, folder: Path) -> Command | Refusal:
         str(source),
     )
     return Command(arguments, folder, settings, folders)
+
+
+def _to_ptx(settings: Sequence[str], folders: Sequence[str], source: Path) -> tuple[str, ...]:
+    """The names of what is written are relative: a cache takes them for part of the question."""
+    return (
+        "-c",
+        "-ptx",
+        *(word for word in settings if word != _CUBIN),
+        *(f"-I{path}" for path in folders),
+        *("-MD", "-MF", _LISTING, "-o", _PTX),
+        str(source),
+    )
+
+
+def _to_cubin(settings: Sequence[str]) -> tuple[str, ...]:
+    return (*settings, "-o", _OUTPUT, _PTX)
 
 
 def _unsafe(

@@ -15,6 +15,7 @@ import msgspec
 from cudalint.compile.command import Command, Refusal, build_command
 from cudalint.compile.environment import clean_environment
 from cudalint.compile.key import result_key
+from cudalint.compile.launcher import ENVIRONMENT
 from cudalint.compile.leavings import Leavings
 from cudalint.compile.model import Compilation
 from cudalint.compile.process import Outcome, Processes
@@ -27,6 +28,7 @@ class Compiler:
     """What all compiles of one run share. `compile` may be called from several threads.
 
     `stores` has one for each project root, none at all without a cache.
+    `launcher` is the program that nvcc is called by, if any.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Compiler:
         scratch: Path,
         stores: Mapping[str, Store],
         environment: Mapping[str, str],
+        launcher: str | None = None,
     ) -> None:
         self._toolchains = toolchains
         self._processes = processes
@@ -44,6 +47,7 @@ class Compiler:
         self._scratch = scratch
         self._stores = stores
         self._environment = environment
+        self._launcher = launcher
 
     def compile(self, request: CompileRequest) -> Compilation:
         """Compile one request, or find its result; what goes wrong is the result's `failure`."""
@@ -53,7 +57,8 @@ class Compiler:
             return _failed(request, f"no nvcc knows {request.arch} (found: {versions})")
         try:
             with TemporaryDirectory(dir=self._scratch, ignore_cleanup_errors=True) as folder:
-                command = build_command(request, Path(folder))
+                in_two = self._launcher is not None
+                command = build_command(request, Path(folder), in_two=in_two)
                 if isinstance(command, Refusal):
                     return _failed(request, command.why)
                 return self._kept_or_run(request, toolchain, command)
@@ -94,7 +99,14 @@ class Compiler:
             outcome = run(toolchain.nvdisasm, "-gi", "-c", str(cubin))
             return outcome.output if outcome.ok else ""
 
-        outcome = run(toolchain.nvcc, *command.arguments)
+        if self._launcher is None:
+            outcome = run(toolchain.nvcc, *command.arguments)
+        else:
+            environment |= ENVIRONMENT
+            outcome = run(self._launcher, toolchain.nvcc, *command.arguments)
+        if outcome.ok and command.rest is not None:
+            rest = run(toolchain.nvcc, *command.rest)
+            outcome = msgspec.structs.replace(rest, output=outcome.output + rest.output)
         return Leavings(request, toolchain, command, outcome, self._timeout, disassemble)
 
 

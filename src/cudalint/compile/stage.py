@@ -36,12 +36,14 @@ def compile_files(
     *,
     warn: Callable[[str], None] = lambda message: None,
     environment: Mapping[str, str] | None = None,
+    launcher: str | None = None,
 ) -> list[CompiledFile]:
     """Compile every request, `jobs` at a time, each for at most `timeout` seconds.
 
     Requests that differ in their targets alone are compiled once. Results are in
     the order of paths, then archs, whatever the order of the requests. `warn` is
-    told, once, of a cache that can't be written. A compile that goes wrong has a
+    told, once, of a cache that can't be written. `launcher` is the program that
+    nvcc is called by, as `cudalint.compile.launcher` finds it. A compile that goes wrong has a
     `failure`, and the others go on. When this is interrupted, every child process
     is ended before the exception goes on.
     """
@@ -66,6 +68,7 @@ def compile_files(
             scratch=Path(folder_name),
             stores=stores,
             environment=os.environ if environment is None else environment,
+            launcher=launcher,
         )
         results = _each(merged, compiler.compile, processes, max(1, jobs))
     for store in stores.values():

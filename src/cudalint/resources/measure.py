@@ -41,7 +41,15 @@ def measure(request: Request) -> Measured:
     reading, root = read_project(request)
     project = reading.project
     paths = [path for path, file in reading.sources.items() if file.requested and not file.problem]
-    compiled = compile_project(paths, root, project, project.settings, request.jobs, request.cache)
+    compiled = compile_project(
+        paths,
+        root,
+        project,
+        project.settings,
+        request.jobs,
+        request.cache,
+        request.compiler_launcher,
+    )
     notifications = [*reading.notifications, *compiled.notifications]
     if compiled.files is None:
         message = f"resources are what nvcc says, and there is no usable one: {compiled.why}"

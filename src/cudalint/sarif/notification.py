@@ -28,6 +28,7 @@ MEANINGS = {
     "cache-unusable": "The cache could not be read or written, so the run was slower.",
     "missing-path": "A path that was asked for is not there.",
     "all-excluded": "Every path that was asked for is excluded by the settings.",
+    "no-launcher": "The program that compilers are to be called by is not there.",
     "no-nvcc": "Compiling was demanded, and no nvcc was found that can do it.",
     "types-unavailable": "The types behind aliases could not be asked for, so some went unseen.",
     "compile-commands-unusable": "A compilation database that was found could not be used.",
