@@ -113,8 +113,10 @@ class ModelCache:
                 return
         try:
             for entry in self._folder.glob("*/*"):
-                if now - entry.stat().st_mtime > KEPT_DAYS * _DAY:
-                    entry.unlink(missing_ok=True)
+                # Another process may tidy too, or just give its entry the final name.
+                with suppress(FileNotFoundError):
+                    if now - entry.stat().st_mtime > KEPT_DAYS * _DAY:
+                        entry.unlink()
             marker.touch()
         except OSError as error:
             self.failure = self.failure or f"cannot tidy {self._folder}: {error.strerror}"

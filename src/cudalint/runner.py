@@ -51,7 +51,7 @@ class Request(msgspec.Struct, frozen=True):
     `exclude` adds to them. `cache` is the cache's folder,
     None for no cache. `strict` makes notes fail the run, `exit_zero` nothing.
     `compiler_launcher` is the program to call nvcc by, "none" for none at all,
-    None for that of the settings.
+    None for that of the settings; `progress` is told what is being compiled.
     `shard` is the part of the run to do, None for the whole. `contents` are what
     files, by absolute path, are to be taken to hold instead of what is on the disk.
     """
@@ -72,6 +72,7 @@ class Request(msgspec.Struct, frozen=True):
     exit_zero: bool = False
     shard: Shard | None = None
     compiler_launcher: str | None = None
+    progress: Progress | None = None
     contents: dict[str, bytes] = {}
 
 
@@ -177,7 +178,7 @@ class _Stages:
         suppression, for that may be of use in such a compile only.
         """
         wanted = [path for path, file in sources.items() if file.requested and not file.problem]
-        given = {path for path in wanted if str(self._root / path) in self._request.contents}
+        given = [path for path in wanted if str(self._root / path) in self._request.contents]
         # nvcc reads files, and would see something else.
         self._skips += (Skip(f"CU5 of {path}", "nvcc can't see this content") for path in given)
         wanted = [path for path in wanted if path not in given]

@@ -68,9 +68,14 @@ def complain(message: str, level: str = "error") -> None:
         print(f"cudalint: {level}: {visible(message)}", file=sys.stderr, flush=True)
 
 
+def internal_error(error: Exception) -> str:
+    """What is said of a fault of ours."""
+    name = type(error).__name__
+    return f"internal error: {name}: {error}" if str(error) else f"internal error: {name}"
+
+
 def _internal_error(error: Exception, *, verbose: bool) -> int:
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    complain(f"internal error: {said}" + ("" if verbose else " (--verbose shows where)"))
+    complain(internal_error(error) + ("" if verbose else " (--verbose shows where)"))
     if verbose:
         import traceback
 

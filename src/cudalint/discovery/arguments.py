@@ -45,9 +45,9 @@ def discover(
 
     `root` and `cwd` are absolute. `whole` reads all other files below the root
     as well, as context that nobody requested. `contents` are what files, by
-    absolute path, are to be taken to hold.
+    absolute path, are to be taken to hold, though they may not be there.
     """
-    search = _Search(root, cwd, settings, force_exclude)
+    search = _Search(root, cwd, settings, force_exclude, contents or {})
     for argument in arguments:
         search.take(argument)
     search.tell_unreadable()
@@ -84,12 +84,20 @@ def read_context(
 class _Search:
     """The state of one discovery: files asked for so far, and complaints."""
 
-    def __init__(self, root: str, cwd: str, settings: Settings, force_exclude: bool) -> None:
+    def __init__(
+        self,
+        root: str,
+        cwd: str,
+        settings: Settings,
+        force_exclude: bool,
+        contents: Mapping[str, bytes],
+    ) -> None:
         exclude = Patterns((*settings.exclude, *settings.extend_exclude))
         self._walk = Walk(root, exclude, gitignore=settings.respect_gitignore)
         self._root = root
         self._cwd = cwd
         self._force_exclude = force_exclude
+        self._contents = contents
         self.files: list[str] = []
         self.notifications: list[Notification] = []
         self.excluded = 0
@@ -97,7 +105,7 @@ class _Search:
     def take(self, argument: str) -> None:
         """Find the files of one argument: a file, a folder, or a pattern no shell expanded."""
         path = os.path.normpath(os.path.join(self._cwd, argument))
-        if os.path.lexists(path) or not glob.has_magic(argument):
+        if path in self._contents or os.path.lexists(path) or not glob.has_magic(argument):
             self._take_path(path, argument)
             return
         matches = sorted(glob.glob(argument, root_dir=self._cwd, recursive=True))
@@ -111,7 +119,7 @@ class _Search:
 
     def _take_path(self, path: str, argument: str) -> None:
         denied = _is_denied(path)
-        if not denied and not os.path.exists(path):
+        if not denied and path not in self._contents and not os.path.exists(path):
             problem = "broken symbolic link" if os.path.islink(path) else "no such file or folder"
             self.tell("missing-path", Level.ERROR, f"{problem}: '{argument}'")
         elif self._force_exclude and self._walk.excluded(path):

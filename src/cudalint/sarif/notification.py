@@ -37,6 +37,7 @@ MEANINGS = {
     "nothing-to-lint": "A folder that was asked for holds no CUDA files.",
     "unreadable-folder": "A folder could not be listed, so its files were not analysed.",
     "unreadable-file": "A file could not be read, so it was not analysed.",
+    "internal-error": "cudalint itself failed, and the run came to nothing.",
     "invalid-settings": "The settings could not be used.",
     "unknown-plugin": "A plugin that the settings name could not be loaded.",
 }
