@@ -66,6 +66,7 @@ class CallGraph:
     def __init__(self, project: Project, launch_functions: Collection[str] = ()) -> None:
         models = project.models
         self._models = models
+        self._project = project
         self._macros = project.header_macros
         self._cold = project.cold_regions
         self._launch_functions = frozenset(launch_functions)
@@ -106,7 +107,7 @@ class CallGraph:
             if node is None:
                 continue
             if self._launches(call):
-                self._add_launch(node, _launched(call), call)
+                self._add_launch(node, self._launched(call), call)
                 continue
             targets = self._resolver.targets(path, node.function, call)
             if targets:
@@ -128,6 +129,14 @@ class CallGraph:
             return None
         return node
 
+    def _launched(self, call: Call) -> str:
+        """What a call launches: of a function out of the settings, a kernel that it is given."""
+        if call.name in LAUNCH_CALLS:
+            return _kernel_argument(call)
+        given = (_bare(argument.text) for argument in call.arguments)
+        kernels = (name for name in given if self._project.kernels_named(_last_name(name)))
+        return next(kernels, call.name)
+
     def _launches(self, call: Call) -> bool:
         plain = call.callee.split("<")[0].removeprefix("::")
         if plain in LAUNCH_CALLS:
@@ -140,11 +149,19 @@ def place(record: Call | Launch) -> Span:
     return record.use or record.name_span
 
 
-def _launched(call: Call) -> str:
+def _kernel_argument(call: Call) -> str:
     """The kernel that an API launch names, or the call's own name."""
     if "Graph" in call.name or not call.arguments:
         return call.name
     takes_config = "KernelEx" in call.name and len(call.arguments) > 1
-    text = call.arguments[1 if takes_config else 0].text
-    name = text.rpartition(")")[2] if text.startswith("(") else text
-    return name.strip().lstrip("&*") or call.name
+    return _bare(call.arguments[1 if takes_config else 0].text) or call.name
+
+
+def _last_name(text: str) -> str:
+    return text.partition("<")[0].rpartition("::")[2].strip()
+
+
+def _bare(argument: str) -> str:
+    """An argument without a cast and an address operator before it."""
+    name = argument.rpartition(")")[2] if argument.startswith("(") else argument
+    return name.strip().lstrip("&*")
