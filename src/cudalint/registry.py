@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 GROUP = "cudalint.rules"
 
 RESERVED = {
-    "CU504": "low-occupancy",
-    "CU505": "shared-memory-budget",
     "CU506": "resource-regression",
 }
 """The codes and names of the public catalogue that no rule has yet.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
 import msgspec
 
@@ -15,6 +16,8 @@ from cudalint.compile.archs import arch_order
 from cudalint.compile.demangle import without_arguments
 from cudalint.compile.locate import FunctionPlace, Locator
 from cudalint.compile.model import Compilation, CompiledFile, FunctionResources
+
+Number = TypeVar("Number", int, float)
 
 
 class Build(msgspec.Struct, frozen=True):
@@ -107,8 +110,8 @@ def where(affected: Iterable[Compilation], compiled: CompiledFile) -> str:
 
 
 def budget_of(
-    function: FunctionResources, default: int | None, per_kernel: Mapping[str, int]
-) -> int | None:
+    function: FunctionResources, default: Number | None, per_kernel: Mapping[str, Number]
+) -> Number | None:
     """The budget of a kernel: that of the first pattern that fits its name, else the default.
 
     A pattern is held to the name with template arguments, without them, and

@@ -49,19 +49,23 @@ def row_order(row: ResourceRow) -> tuple[object, ...]:
     return (*row.group, arch_order(row.arch))
 
 
-def occupancy_of(function: FunctionResources, shape: LaunchShape) -> Occupancy | None:
-    """The occupancy on the function's arch; None where arch or block size is unknown."""
-    limits = arch_limits(function.arch)
-    if limits is None or shape.threads is None:
+def usage_of(function: FunctionResources, shape: LaunchShape) -> Usage | None:
+    """What a block of `function` takes of an SM; None where the block size is unknown."""
+    if shape.threads is None:
         return None
-    usage = Usage(
+    return Usage(
         threads=shape.threads,
         registers=function.registers or 0,
         static_shared=function.shared or 0,
         dynamic_shared=shape.dynamic_shared,
         barriers=function.barriers or 0,
     )
-    return occupancy(limits, usage)
+
+
+def occupancy_of(function: FunctionResources, shape: LaunchShape) -> Occupancy | None:
+    """The occupancy on the function's arch; None where arch or block size is unknown."""
+    limits, usage = arch_limits(function.arch), usage_of(function, shape)
+    return None if limits is None or usage is None else occupancy(limits, usage)
 
 
 def _rows(
