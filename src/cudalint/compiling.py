@@ -19,6 +19,7 @@ from cudalint.finding import Level
 from cudalint.run import Notification, Skip
 
 if TYPE_CHECKING:
+    from cudalint.compile.progress import Progress
     from cudalint.project.project import Project
     from cudalint.settings.model import Settings
 
@@ -43,11 +44,13 @@ def compile_project(
     jobs: int,
     cache: Path | None,
     launcher: str | None = None,
+    progress: Progress | None = None,
 ) -> Compiled:
     """Compile the `.cu` files among `paths` for all their targets, `jobs` at a time.
 
     No nvcc is looked for when there is nothing to compile. `launcher` is the
-    command line's, and beats that of the settings; "none" is none.
+    command line's, and beats that of the settings; "none" is none. `progress` is
+    told what is in work.
     """
     from cudalint.compile.excuse import without_excused
     from cudalint.compile.plan import plan
@@ -69,6 +72,7 @@ def compile_project(
         cache,
         warn=warnings.append,
         launcher=program,
+        progress=progress,
     )
     kept, skips = without_excused(compiled, project.compile_commands)
     notifications += [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from cudalint.compile.progress import Progress
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
 from cudalint.fixes.offer import offered
@@ -163,6 +164,7 @@ class _Stages:
             self._request.jobs,
             self._request.cache,
             self._request.compiler_launcher,
+            self._request.progress,
         )
         self._notifications += compiled.notifications
         self._skips += compiled.skips

@@ -22,6 +22,7 @@ from cudalint.cli.streams import OutputError
 
 if TYPE_CHECKING:
     from cudalint.run import Run
+    from cudalint.runner import Request
 
 
 def _selectors(name: str, text: str) -> Callable[..., Any]:
@@ -70,7 +71,6 @@ def command(**options: Any) -> int:
     stdin, @FILE the files that FILE lists.
     """
     from cudalint.registry import PluginError
-    from cudalint.runner import run
     from cudalint.settings.origin import SettingsError
 
     outputs = chosen_outputs(options)
@@ -80,10 +80,10 @@ def command(**options: Any) -> int:
     try:
         request = _request(options)
         if options["diff"]:
-            finished, code = show_diff(request, run, options)
+            finished, code = show_diff(request, _lint, options)
             _tell(finished, verbose=options["verbose"])
             return code
-        finished = run_and_fix(request, run, options) if options["fix"] else run(request)
+        finished = run_and_fix(request, _lint, options) if options["fix"] else _lint(request)
     except (SettingsError, PluginError) as error:
         complain(str(error))
         id_ = "unknown-plugin" if isinstance(error, PluginError) else "invalid-settings"
@@ -96,6 +96,17 @@ def command(**options: Any) -> int:
         raise
     _tell(finished, verbose=options["verbose"])
     return finished.exit_code if write_reports(finished, outputs, options) else 2
+
+
+def _lint(request: Request) -> Run:
+    """A run with a progress bar, where somebody looks."""
+    import msgspec
+
+    from cudalint.cli.progressbar import progress_bar
+    from cudalint.runner import run
+
+    with progress_bar() as progress:
+        return run(msgspec.structs.replace(request, progress=progress))
 
 
 def _request(options: dict[str, Any]) -> Any:

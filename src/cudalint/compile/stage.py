@@ -18,6 +18,7 @@ import msgspec
 from cudalint.compile.archs import arch_order
 from cudalint.compile.model import Compilation, CompiledFile
 from cudalint.compile.process import Processes
+from cudalint.compile.progress import Progress, Untold
 from cudalint.compile.request import CompileRequest
 from cudalint.compile.single import Compiler
 from cudalint.compile.store import Store
@@ -37,13 +38,15 @@ def compile_files(
     warn: Callable[[str], None] = lambda message: None,
     environment: Mapping[str, str] | None = None,
     launcher: str | None = None,
+    progress: Progress | None = None,
 ) -> list[CompiledFile]:
     """Compile every request, `jobs` at a time, each for at most `timeout` seconds.
 
     Requests that differ in their targets alone are compiled once. Results are in
     the order of paths, then archs, whatever the order of the requests. `warn` is
     told, once, of a cache that can't be written. `launcher` is the program that
-    nvcc is called by, as `cudalint.compile.launcher` finds it. A compile that goes wrong has a
+    nvcc is called by, as `cudalint.compile.launcher` finds it; `progress` is told
+    what is in work. A compile that goes wrong has a
     `failure`, and the others go on. When this is interrupted, every child process
     is ended before the exception goes on.
     """
@@ -70,7 +73,17 @@ def compile_files(
             environment=os.environ if environment is None else environment,
             launcher=launcher,
         )
-        results = _each(merged, compiler.compile, processes, max(1, jobs))
+        watcher = Untold() if progress is None else progress
+        watcher.begin(len(merged))
+
+        def compile_one(request: CompileRequest) -> Compilation:
+            watcher.started(request.path)
+            try:
+                return compiler.compile(request)
+            finally:
+                watcher.ended(request.path)
+
+        results = _each(merged, compile_one, processes, max(1, jobs))
     for store in stores.values():
         store.prune()
     return _by_file(zip(merged, results, strict=True))
@@ -88,19 +101,29 @@ def _each(
     with ended_by_signals() as look:
         executor = ThreadPoolExecutor(min(jobs, len(requests)))
         try:
-            futures = [executor.submit(compile_one, request) for request in requests]
-            left = set(futures)
+            # What takes long is not left for the end, when the other processors have no work.
+            order = sorted(range(len(requests)), key=lambda at: -_size(requests[at]))
+            submitted = {at: executor.submit(compile_one, requests[at]) for at in order}
+            left = set(submitted.values())
             while left:
                 done, left = wait(left, LOOK_AGAIN, FIRST_EXCEPTION)
                 for future in done:
                     future.result()
                 look()
-            return [future.result() for future in futures]
+            return [submitted[at].result() for at in range(len(requests))]
         except BaseException:
             processes.stop()
             raise
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _size(request: CompileRequest) -> int:
+    """The bytes of the source, which go with how long its compile takes."""
+    try:
+        return (Path(request.root) / request.path).stat().st_size
+    except OSError:
+        return 0
 
 
 def _merged(requests: Iterable[CompileRequest]) -> list[CompileRequest]:

@@ -49,6 +49,7 @@ def measure(request: Request) -> Measured:
         request.jobs,
         request.cache,
         request.compiler_launcher,
+        request.progress,
     )
     notifications = [*reading.notifications, *compiled.notifications]
     if compiled.files is None:

@@ -172,3 +172,33 @@ def test_no_temporary_folder_is_a_failure_of_each(
     assert [file.compilations[0].failure for file in found] == [
         "no temporary folder can be made: No space left on device"
     ] * 2
+
+
+class Watched:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, object]] = []
+
+    def begin(self, total: int) -> None:
+        self.events.append(("begin", total))
+
+    def started(self, path: str) -> None:
+        self.events.append(("started", path))
+
+    def ended(self, path: str) -> None:
+        self.events.append(("ended", path))
+
+
+def test_the_largest_file_is_compiled_first_and_each_is_told(tmp_path: Path, root: Path) -> None:
+    nvcc = FakeNvcc(tmp_path / "bin", ending="case $source in *c.cu) exit 1;; esac")
+    (root / "b.cu").write_text("// one\n" * 9)
+    (root / "c.cu").write_text("// one\n" * 5)
+    requests = [CompileRequest(f"{name}.cu", str(root), "sm_121") for name in ("a", "b", "c", "x")]
+    watched = Watched()
+    found = compile_files(requests, nvcc.toolchains, 1, 10.0, None, progress=watched)
+    assert [file.path for file in found] == ["a.cu", "b.cu", "c.cu", "x.cu"]
+    expected: list[tuple[str, object]] = [("begin", 4)]
+    for path in ("b.cu", "c.cu", "a.cu", "x.cu"):
+        expected += [("started", path), ("ended", path)]
+    assert watched.events == expected
