@@ -25,7 +25,7 @@ def _fixable(run: Run) -> str:
     unsafe = len(fixes) - safe
     line = f"; {safe} fixable with --fix [*]" if safe else ""
     if unsafe:
-        line += f"{',' if safe else ';'} {unsafe} {'more ' if safe else ''}with --unsafe-fixes"
+        line += f"{',' if safe else ';'} {unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes"
     return line
 
 
