@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cudalint.devicecode.flow.bindings import Bindings, BindingsOf
     from cudalint.project.project import Project
     from cudalint.resources.launching import Launches
+    from cudalint.semantics.overloads import OverloadOracle
     from cudalint.semantics.types import TypeOracle
     from cudalint.tree.model import KernelTree
 
@@ -88,8 +89,10 @@ class Context:
     @property
     def types_failure(self) -> str | None:
         """Why libclang could not be used, if it was asked for and could not."""
-        asked: TypeOracle | None = vars(self).get("types")
-        return asked.failure if asked is not None else None
+        asked: list[TypeOracle | OverloadOracle | None]
+        asked = [vars(self).get("types"), vars(self.project).get("overloads")]
+        failures = (oracle.failure for oracle in asked if oracle is not None)
+        return next((failure for failure in failures if failure is not None), None)
 
     def text(self, span: Span) -> str:
         """The source text of `span`, decoded with replacement characters."""

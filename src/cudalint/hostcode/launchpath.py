@@ -7,7 +7,6 @@ nothing is reached through them. The calls are `cudalint.project.callgraph`.
 
 from __future__ import annotations
 
-from collections import deque
 from heapq import heappop, heappush
 
 import msgspec
@@ -18,10 +17,14 @@ from cudalint.project.callgraph import CallGraph, Edge, LaunchSite, Node
 
 
 class Hop(msgspec.Struct, frozen=True):
-    """A call on a launch path: where it stands, and the name of the function it calls."""
+    """A call on a launch path: where it stands, and the name of the function it calls.
+
+    `certain` is false where the call may mean another overload.
+    """
 
     span: Span
     callee: str
+    certain: bool = True
 
 
 class Witness(msgspec.Struct, frozen=True):
@@ -40,13 +43,23 @@ class Witness(msgspec.Struct, frozen=True):
     down: tuple[Hop, ...]
     launch: LaunchSite | None
 
+    @property
+    def certain(self) -> bool:
+        """Whether each of its calls means the function that it is said to call."""
+        return all(hop.certain for hop in (*self.down, *self.below))
+
 
 class LaunchPaths:
-    """The launch paths of a run, found once."""
+    """The launch paths of a run, found once.
+
+    The shortest way is the one with the fewest uncertain calls, and among these
+    the one with the fewest calls.
+    """
 
     def __init__(self, graph: CallGraph, coldness: Coldness) -> None:
         self._graph = graph
         nodes = graph.nodes
+        self._detour = len(nodes) + 1
         self._cold = [coldness.is_cold(node.path, node.function) for node in nodes]
         self._down: dict[int, Edge | None] = {}
         self._reach: dict[int, int] = {}
@@ -101,27 +114,39 @@ class LaunchPaths:
         return found
 
     def _hop(self, edge: Edge) -> Hop:
-        return Hop(edge.span, self._graph.nodes[edge.callee].function.name)
+        return Hop(edge.span, self._graph.nodes[edge.callee].function.name, edge.certain)
+
+    def _length(self, edge: Edge) -> int:
+        """An uncertain call is longer than any way of certain ones."""
+        return 1 if edge.certain else self._detour
 
     def _find_roots(self) -> None:
-        """Breadth first from the launchers to their callers."""
+        """From the launchers to their callers, the nearest first; of equals the first found."""
         callers: list[list[Edge]] = [[] for _ in self._graph.nodes]
         for edges in self._graph.calls:
             for edge in edges:
                 callers[edge.callee].append(edge)
-        pending: deque[int] = deque()
+        best: dict[int, int] = {}
+        heap: list[tuple[int, int, int]] = []
         for node in self._graph.nodes:
             if self._graph.launches[node.id] and not self._cold[node.id]:
                 self._down[node.id] = None
-                self._reach[node.id] = 0
-                pending.append(node.id)
-        while pending:
-            at = pending.popleft()
+                best[node.id] = 0
+                heap.append((0, len(heap), node.id))
+        pushed = len(heap)
+        while heap:
+            distance, _, at = heappop(heap)
+            if at in self._reach:
+                continue
+            self._reach[at] = distance
             for edge in callers[at]:
-                if edge.caller not in self._reach and not self._cold[edge.caller]:
-                    self._reach[edge.caller] = self._reach[at] + 1
-                    self._down[edge.caller] = edge
-                    pending.append(edge.caller)
+                caller, length = edge.caller, distance + self._length(edge)
+                if self._cold[caller] or length >= best.get(caller, length + 1):
+                    continue
+                best[caller] = length
+                self._down[caller] = edge
+                heappush(heap, (length, pushed, caller))
+                pushed += 1
 
     def _find_callees(self) -> None:
         """Down from the roots: a function that is a root is its own witness."""
@@ -138,7 +163,8 @@ class LaunchPaths:
                 callee = edge.callee
                 if self._cold[callee] or callee in self._reach:
                     continue
-                if distance + 1 < best.get(callee, distance + 2):
-                    best[callee] = distance + 1
+                length = distance + self._length(edge)
+                if length < best.get(callee, length + 1):
+                    best[callee] = length
                     self._up[callee] = edge
-                    heappush(heap, (distance + 1, callee))
+                    heappush(heap, (length, callee))

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import Call
 
 
+_LESS = {
+    Confidence.HIGH: Confidence.MEDIUM,
+    Confidence.MEDIUM: Confidence.LOW,
+    Confidence.LOW: Confidence.LOW,
+}
+
+
 def path_messages(what: str, advice: str, *, prefix: str = "") -> dict[str, str]:
     """The four messages of a fault on a launch path: `what` is wrong, `advice` what to do.
 
@@ -43,8 +50,13 @@ def path_finding(
     level: Level | None = None,
     confidence: Confidence = Confidence.HIGH,
 ) -> Finding:
-    """The finding of `rule` at `place`; `last` says what happens at the end of the flow."""
+    """The finding of `rule` at `place`; `last` says what happens at the end of the flow.
+
+    One whose chain has a call that may mean another overload is less sure.
+    """
     call, on_path = place.record, place.verdict
+    if not on_path.witness.certain:
+        confidence = _LESS[confidence]
     message, arguments = _explained(on_path.witness)
     launch = on_path.witness.launch
     launched = () if launch is None else (Related(launch.span, f"launch of '{launch.kernel}'"),)

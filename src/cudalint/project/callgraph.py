@@ -15,6 +15,7 @@ import msgspec
 
 from cudalint.devicecode.devicecode import device_only, enclosing
 from cudalint.finding import Span
+from cudalint.project.choices import Choice, are_overloads, settle
 from cudalint.project.resolve import Resolver, is_host_definition
 from cudalint.syntax.model import Call, FileModel, Function, Launch
 
@@ -40,12 +41,17 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """`caller` calls `callee` at `span` (the callee's name, or a macro's use), by `record`."""
+    """`caller` calls `callee` at `span` (the callee's name, or a macro's use), by `record`.
+
+    `certain` is false for an overload that may be meant and may not be, where that
+    matters: see `cudalint.project.choices`.
+    """
 
     caller: int
     callee: int
     span: Span
     record: Call
+    certain: bool = True
 
 
 class LaunchSite(msgspec.Struct, frozen=True):
@@ -83,8 +89,10 @@ class CallGraph:
         self.launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
         self.cut_calls: list[list[Edge]] = [[] for _ in self.nodes]
         self.cut_launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
+        self._choices: list[Choice] = []
         for path in sorted(models):
             self._read(path, models[path])
+        settle(project, self, self._choices)
         for sites in (*self.launches, *self.cut_launches):
             sites.sort(key=lambda site: site.span)
 
@@ -96,14 +104,14 @@ class CallGraph:
 
     def _read(self, path: str, model: FileModel) -> None:
         for launch in (*model.launches, *self._macros.launches(model)):
-            node = self._node_of(path, launch)
+            node = self.node_of(path, launch)
             if node is not None:
                 self._add_launch(node, launch.kernel, launch)
         known = self._resolver.names | LAUNCH_CALLS | self._launch_names
         for call in (*model.calls, *self._macros.calls(model)):
             if call.name not in known and not self._resolver.callable:
                 continue
-            node = self._node_of(path, call)
+            node = self.node_of(path, call)
             if node is None:
                 continue
             if self._launches(call):
@@ -111,16 +119,20 @@ class CallGraph:
                 continue
             targets = self._resolver.targets(path, node.function, call)
             if targets:
-                calls = (self.cut_calls if self._cold.holds(call) else self.calls)[node.id]
-                for target_path, target in targets:
-                    callee = self._ids[target_path, target.index]
-                    calls.append(Edge(node.id, callee, place(call), call))
+                cut = self._cold.holds(call)
+                edges = tuple(
+                    Edge(node.id, self._ids[target_path, target.index], place(call), call)
+                    for target_path, target in targets
+                )
+                (self.cut_calls if cut else self.calls)[node.id] += edges
+                if len(edges) > 1 and not cut and are_overloads(targets):
+                    self._choices.append(Choice(path, call, edges))
 
     def _add_launch(self, node: Node, kernel: str, record: Call | Launch) -> None:
         sites = self.cut_launches if self._cold.holds(record) else self.launches
         sites[node.id].append(LaunchSite(kernel, place(record), record))
 
-    def _node_of(self, path: str, record: Call | Launch) -> Node | None:
+    def node_of(self, path: str, record: Call | Launch) -> Node | None:
         """The node that a record belongs to; None for device code and for bodies of macros."""
         if record.function < 0 or (record.via_macro and record.use is None):
             return None
