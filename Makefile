@@ -27,9 +27,10 @@ format: $(VENV)/.installed-dev  ## format the Python code, mend what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-dev  ## start-up and throughput, as ratios
+bench: $(VENV)/.installed-dev  ## start-up, throughput and the compile stage, as ratios
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/compile_stage.py
 
 corpus: $(VENV)/.installed-dev  ## kernels and launches of TREES by other means
 	$(BIN)/python benchmarks/corpus.py $(TREES)
