@@ -60,6 +60,19 @@ def read_project(request: Request) -> tuple[Reading, Path]:
     return read(request, settings, loaded.root, whole=whole), loaded.root
 
 
+def requested_files(request: Request) -> tuple[Path, list[str], tuple[Notification, ...]]:
+    """The root, the files below it that a run would analyse for their own sake, and complaints.
+
+    Raises SettingsError.
+    """
+    loaded = load_settings(
+        request.paths, request.cwd, config=request.config, isolated=request.isolated
+    )
+    settings = with_overrides(loaded.settings, request)
+    sources, _, notifications = _Reader(request, settings, loaded.root, whole=False).files()
+    return loaded.root, [path for path, one in sources.items() if one.requested], notifications
+
+
 def with_overrides(settings: Settings, request: Request) -> Settings:
     """The settings of a file, with what the command line says instead."""
     return msgspec.structs.replace(
@@ -90,6 +103,13 @@ class _Reader:
         self._notifications += self._incomplete(commands, project)
         notifications, skips = tuple(self._notifications), tuple(self._skips)
         return Reading(sources, models, project, notifications, skips)
+
+    def files(
+        self,
+    ) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...], tuple[Notification, ...]]:
+        """The files of `read` alone, with their trees and what is to be said of them."""
+        sources, trees = self._files()
+        return sources, trees, tuple(self._notifications)
 
     def _files(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
         """The files asked for, the trees they lie in, and the rest of those trees.

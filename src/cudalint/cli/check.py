@@ -17,7 +17,14 @@ from cudalint.cli.options import (
     reading_options,
     words,
 )
-from cudalint.cli.output import chosen_outputs, output_options, write_failure, write_reports
+from cudalint.cli.output import (
+    chosen_outputs,
+    output_options,
+    tell,
+    write_failure,
+    write_reports,
+)
+from cudalint.cli.showfiles import show_files, show_files_option
 from cudalint.cli.streams import OutputError
 
 if TYPE_CHECKING:
@@ -55,6 +62,7 @@ def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> A
 @compiler_launcher_option
 @reading_options
 @input_options
+@show_files_option
 @click.option("--strict", is_flag=True, help="Let notes fail the run too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 though there are findings.")
 @click.option(
@@ -79,9 +87,11 @@ def command(**options: Any) -> int:
         raise click.UsageError("--sarif-embed can't go with --shard, whose logs are to be joined")
     try:
         request = _request(options)
+        if options["show_files"]:
+            return tell(show_files(request), options)
         if options["diff"]:
             finished, code = show_diff(request, _lint, options)
-            _tell(finished, verbose=options["verbose"])
+            tell(finished.notifications, options)
             return code
         finished = run_and_fix(request, _lint, options) if options["fix"] else _lint(request)
     except (SettingsError, PluginError) as error:
@@ -94,7 +104,7 @@ def command(**options: Any) -> int:
     except Exception as error:
         write_failure("internal-error", internal_error(error), outputs, options)
         raise
-    _tell(finished, verbose=options["verbose"])
+    tell(finished.notifications, options)
     return finished.exit_code if write_reports(finished, outputs, options) else 2
 
 
@@ -114,7 +124,7 @@ def _request(options: dict[str, Any]) -> Any:
     from cudalint.settings.select import Overrides
 
     inputs = read_inputs(options, Path.cwd())
-    if inputs.empty:
+    if inputs.empty and not options["quiet"]:
         complain("nothing to lint: no CUDA source is listed", "note")
     return Request(
         paths=inputs.paths,
@@ -135,11 +145,3 @@ def _request(options: dict[str, Any]) -> Any:
         shard=options["shard"],
         compiler_launcher=options["compiler_launcher"],
     )
-
-
-def _tell(run: Run, *, verbose: bool) -> None:
-    """What the run has to say of itself, on stderr."""
-    for notification in run.notifications:
-        complain(notification.message, notification.level.value)
-        if verbose and notification.detail:
-            click.echo(notification.detail.rstrip(), err=True)

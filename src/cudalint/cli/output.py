@@ -18,7 +18,7 @@ from cudalint.cli.main import complain
 from cudalint.reporters.formats import FOR_PEOPLE, FORMATS, report
 
 if TYPE_CHECKING:
-    from cudalint.run import Run
+    from cudalint.run import Notification, Run
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,6 +56,23 @@ _OPTIONS = (
         default="auto",
         show_default=True,
         help="Colour the text.",
+    ),
+    click.option(
+        "--statistics",
+        is_flag=True,
+        help="In text and concise: how many findings there are of each rule, not each finding.",
+    ),
+    click.option(
+        "--max-findings",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="In text and concise: show N findings at most, and say how many more there are.",
+    ),
+    click.option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        help="Show findings and errors only: no counts, no notes, no warnings.",
     ),
     click.option(
         "--sarif-suppressed",
@@ -97,6 +114,11 @@ def chosen_outputs(options: Mapping[str, Any]) -> tuple[Output, ...]:
     for place in places:
         if places.count(place) > 1:
             raise click.UsageError(f"two reports can't both go to '{os.path.relpath(place)}'")
+    if not any(output.format in FOR_PEOPLE for output in outputs):
+        for name in ("statistics", "max_findings"):
+            if options[name] not in (None, False):
+                option = f"--{name.replace('_', '-')}"
+                raise click.UsageError(f"{option} is for text and concise, and neither is written")
     return tuple(outputs)
 
 
@@ -109,6 +131,21 @@ def _parsed(word: str) -> Output:
     if colon and not file:
         raise click.BadParameter(f"no file after '{word}'", param_hint="'--output'")
     return Output(name, None if file in ("", "-") else file)
+
+
+def tell(notifications: Sequence[Notification], options: Mapping[str, Any]) -> int:
+    """Say on stderr what a run has to say of itself; 2 when that makes it fail, else 0."""
+    code = 0
+    for notification in notifications:
+        level = notification.level.value
+        if level == "error":
+            code = 2
+        elif options["quiet"]:
+            continue
+        complain(notification.message, level)
+        if options["verbose"] and notification.detail:
+            click.echo(notification.detail.rstrip(), err=True)
+    return code
 
 
 def write_reports(run: Run, outputs: Sequence[Output], options: Mapping[str, Any]) -> bool:
@@ -162,6 +199,9 @@ def _made(run: Run, output: Output, options: Mapping[str, Any]) -> bytes:
         output.format,
         run,
         colour=wants_colour(options["color"], os.environ, terminal),
+        limit=options["max_findings"],
+        statistics=options["statistics"],
+        quiet=options["quiet"],
         suppressed=options["sarif_suppressed"] == "include",
         embed=options["sarif_embed"],
         category=options["sarif_category"],

@@ -18,6 +18,19 @@ def found(run: Run) -> str:
     return line
 
 
+def closing(run: Run, limit: int | None) -> list[str]:
+    """What stands between the findings, of which `limit` are shown, and the last line."""
+    return [*withheld(run, limit), *filter(None, [found(run)])]
+
+
+def withheld(run: Run, limit: int | None) -> list[str]:
+    """How many findings are not shown where only `limit` are; nothing when all are."""
+    left = 0 if limit is None else len(run.findings) - limit
+    return (
+        [f"{counted(left, 'more finding')} not shown (--max-findings {limit})"] if left > 0 else []
+    )
+
+
 def _fixable(run: Run) -> str:
     """How many findings can be mended, and how."""
     fixes = [finding.fix for finding in run.findings if finding.fix is not None]
@@ -25,7 +38,9 @@ def _fixable(run: Run) -> str:
     unsafe = len(fixes) - safe
     line = f"; {safe} fixable with --fix [*]" if safe else ""
     if unsafe:
-        line += f"{',' if safe else ';'} {unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes"
+        line += (
+            f"{',' if safe else ';'} {unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes"
+        )
     return line
 
 

@@ -14,26 +14,38 @@ from cudalint.finding import Finding, Related
 from cudalint.reporters.colour import Paint, painter
 from cudalint.reporters.excerpt import excerpt
 from cudalint.reporters.headline import STYLES, Headlines
-from cudalint.reporters.summary import analysed, found
+from cudalint.reporters.statistics import statistics as counts_of_rules
+from cudalint.reporters.summary import analysed, closing
 from cudalint.reporters.visible import visible
 from cudalint.run import Run
 
 
-def text(run: Run, *, colour: bool = False) -> str:
+def text(
+    run: Run,
+    *,
+    colour: bool = False,
+    limit: int | None = None,
+    statistics: bool = False,
+    quiet: bool = False,
+) -> str:
     """The findings of `run` with their source, the counts, and what was analysed last.
 
-    `colour` puts ANSI codes in. Columns count characters.
+    `colour` puts ANSI codes in. `limit` is the most findings that are shown,
+    `statistics` shows how many there are of each rule instead, `quiet` leaves
+    out what is no finding. Columns count characters.
     """
     paint = painter(colour)
     lines = Headlines(run, paint)
     pieces: list[str] = []
-    for finding in run.findings:
-        pieces += _finding(finding, lines, paint)
-        pieces.append("")
-    counts = found(run)
-    if counts:
-        pieces.append(paint(counts, "bold"))
-    pieces.append(analysed(run))
+    if statistics:
+        pieces += counts_of_rules(run, paint)
+    else:
+        for finding in run.findings[:limit]:
+            pieces += _finding(finding, lines, paint)
+            pieces.append("")
+    if not quiet:
+        pieces += (paint(line, "bold") for line in closing(run, None if statistics else limit))
+        pieces.append(analysed(run))
     return "".join(f"{piece}\n" for piece in pieces)
 
 
