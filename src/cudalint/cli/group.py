@@ -20,6 +20,7 @@ COMMANDS = {
     "graph": "cudalint.cli.graph",
     "init": "cudalint.cli.init",
     "merge": "cudalint.cli.merge",
+    "resources": "cudalint.cli.resources",
     "rule": "cudalint.cli.rule",
     "rules": "cudalint.cli.rules",
     "tree": "cudalint.cli.tree",
@@ -38,6 +39,7 @@ Examples:
   cudalint . --output-format sarif --output-file cudalint.sarif
   cudalint rule CU302                     what a rule is about, and how to fix it
   cudalint graph step src/                why a function is on a launch path, or not
+  cudalint resources kernels/             registers, spills and occupancy of every kernel
 
 Exit codes: 0 nothing to fix, 1 findings, 2 the run itself failed.
 """

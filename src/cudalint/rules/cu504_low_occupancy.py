@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile, FunctionResources
     from cudalint.compile.occupancy import Occupancy
     from cudalint.resources.model import LaunchShape
+    from cudalint.resources.steps import NextStep
 
 _GB10 = 'targets = ["sm_121"]\n'
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -263,12 +264,11 @@ class LowOccupancy(CompileRule):
         elif len(group.archs) > 1:
             figures = by_arch(group, launched.idle, launched.percent)
             message, arguments = "low-on-archs", (*about, *numbers, worst.arch, figures)
-        steps = launched.steps(worst)
         return self.report(
             message,
             group.place.span,
             *arguments,
-            related=[Related(group.place.span, step) for step in steps],
+            related=[Related(group.place.span, str(step)) for step in launched.steps(worst)],
             extents=group.place.extents,
             occupancy=round(found.fraction, 4),
             blocks=found.blocks,
@@ -303,21 +303,12 @@ class _Launched:
         found = self.occupancy(function)
         return "?" if found is None else _percent(found)
 
-    def steps(self, build: Build) -> Iterator[str]:
+    def steps(self, build: Build) -> tuple[NextStep, ...]:
         """What the next step down of each limiter that has one would give."""
-        from cudalint.compile.archs import arch_limits
-        from cudalint.compile.occupancy import fewer_registers, less_shared
         from cudalint.resources.rows import usage_of
+        from cudalint.resources.steps import next_steps
 
-        limits = arch_limits(build.arch)
-        usage = usage_of(build.function, self.shape(build.function))
-        if limits is None or usage is None:
-            return
-        if (step := fewer_registers(limits, usage)) is not None:
-            yield f"at most {step.most} registers ({usage.registers} now): {step.blocks} blocks"
-        if (step := less_shared(limits, usage)) is not None:
-            now = usage.static_shared + usage.dynamic_shared
-            yield f"at most {step.most} bytes of shared memory ({now} now): {step.blocks} blocks"
+        return next_steps(build.arch, usage_of(build.function, self.shape(build.function)))
 
 
 def _percent(found: Occupancy) -> str:
