@@ -79,7 +79,7 @@ class Hops:
             callee=named(callee),
             span=edge.span,
             macro=edge.record.via_macro,
-            in_lambda=self._in_lambda(edge.record),
+            in_lambda=self._in_lambda(edge.record, caller),
             cut=self._project.cold_regions.why(edge.record) if cut else "",
         )
 
@@ -97,12 +97,14 @@ class Hops:
             span=site.span,
             means=means,
             macro=record.via_macro,
-            in_lambda=self._in_lambda(record),
+            in_lambda=self._in_lambda(record, launcher),
             cut=self._project.cold_regions.why(record) if cut else "",
         )
 
-    def _in_lambda(self, record: Call | Launch) -> bool:
-        return self._project.models[home(record)].functions[record.function].lambda_
+    def _in_lambda(self, record: Call | Launch, node: Node) -> bool:
+        """Whether a lambda in the function holds the record, and not only one that it is."""
+        function = self._project.models[home(record)].functions[record.function]
+        return function.lambda_ and function.index != node.function.index
 
 
 def named(node: Node) -> Named:

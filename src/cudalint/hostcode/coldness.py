@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cudalint.devicecode.devicecode import enclosing
 from cudalint.patterns import Patterns
 from cudalint.settings.model import DEFAULT_COLD_FUNCTIONS, DEFAULT_COLD_PATHS
 
@@ -45,6 +46,9 @@ class Coldness:
         mark = self._mark(path, function)
         if mark:
             return mark == "cold"
+        outer = self._outer(path, function)
+        if outer is not None and self.is_cold(path, outer):
+            return True
         return _is_structor(function) or bool(self._name_of(function)) or self._cold_file(path)
 
     def why(self, path: str, function: Function) -> str:
@@ -53,6 +57,9 @@ class Coldness:
             return ""
         if self._mark(path, function):
             return "a comment says 'cudalint: cold'"
+        outer = self._outer(path, function)
+        if outer is not None and self.is_cold(path, outer):
+            return f"'{outer.name}', around it, is: {self.why(path, outer)}"
         if _is_structor(function):
             return "it is a destructor" if function.name.startswith("~") else "it is a constructor"
         by_default = [" by default" if default else "" for default in self._default]
@@ -65,6 +72,21 @@ class Coldness:
     def is_forced(self, path: str, function: Function) -> bool:
         """Whether a comment says `cudalint: hot`."""
         return self._mark(path, function) == "hot"
+
+    def _outer(self, path: str, function: Function) -> Function | None:
+        """The function around a kept lambda that shares its lot; None for any other.
+
+        A thread's lambda, which is kept under no name, is as cold as the function that
+        starts it; another one only if a comment says that this one is cold.
+        """
+        if not function.lambda_:
+            return None
+        model = self._models[path]
+        around = enclosing(model, function.index)
+        outer = model.functions[around] if around >= 0 else None
+        if outer is None or not function.name.isidentifier():
+            return outer
+        return outer if self._mark(path, outer) == "cold" else None
 
     def _mark(self, path: str, function: Function) -> str:
         """The mark before the definition, else before a declaration that this file sees."""

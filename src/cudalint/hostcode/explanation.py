@@ -74,11 +74,15 @@ class Explanations:
             for function in self._project.models[path].functions
             if function.name == parts[-1] and _is_meant(function, parts)
         ]
+        kept = (node for node in self._project.graph.nodes if node.function.lambda_)
+        found += [(n.path, n.function) for n in kept if _is_meant(n.function, parts)]
+        found.sort(key=lambda pair: (pair[0], pair[1].index))
         return list(self._explained(found))
 
     def names(self) -> list[str]:
         """The names that may be asked for: plain and qualified."""
         functions = [f for model in self._project.models.values() for f in model.functions]
+        functions += [node.function for node in self._project.graph.nodes]
         known = {f.name for f in functions} | {qualified(f) for f in functions}
         return sorted(known - {""})
 

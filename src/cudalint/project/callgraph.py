@@ -1,9 +1,10 @@
 """The host's call graph: which function calls which, and where kernels are launched.
 
-A lambda's body belongs to the function it is written in; a macro's body belongs
-to each use. Which function a call means is `cudalint.project.resolve`; what code does
-not count at all (debug branches and the like) is `cudalint.hostcode.coldregions`. Who is
-on a launch path is `cudalint.hostcode.launchpath`.
+A lambda's body belongs to the function it is written in, unless it is kept for later
+(`cudalint.project.storedlambdas`); a macro's body belongs to each use. Which function a
+call means is `cudalint.project.resolve`; what code does not count at all (debug branches
+and the like) is `cudalint.hostcode.coldregions`. Who is on a launch path is
+`cudalint.hostcode.launchpath`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.devicecode.devicecode import device_only, enclosing
+from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Span
 from cudalint.project.choices import Choice, are_overloads, settle
 from cudalint.project.resolve import Resolver, is_host_definition
+from cudalint.project.storedlambdas import stored_lambdas
 from cudalint.syntax.model import Call, FileModel, Function, Launch
 
 if TYPE_CHECKING:
@@ -77,14 +79,16 @@ class CallGraph:
         self._cold = project.cold_regions
         self._launch_functions = frozenset(launch_functions)
         self._launch_names = {name.rpartition("::")[2] for name in launch_functions}
-        self._resolver = Resolver(models, project.includes, project.sources)
+        kept = list(stored_lambdas(models, project.sources))
+        self._resolver = Resolver(models, project.includes, project.sources, kept)
         self.nodes: list[Node] = []
         self._ids: dict[tuple[str, int], int] = {}
         for path in sorted(models):
             for function in models[path].functions:
                 if is_host_definition(function):
-                    self._ids[path, function.index] = len(self.nodes)
-                    self.nodes.append(Node(len(self.nodes), path, function))
+                    self._add_node(path, function)
+        for stored in kept:
+            self._add_node(stored.path, stored.function)
         self.calls: list[list[Edge]] = [[] for _ in self.nodes]
         self.launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
         self.cut_calls: list[list[Edge]] = [[] for _ in self.nodes]
@@ -97,10 +101,21 @@ class CallGraph:
             sites.sort(key=lambda site: site.span)
 
     def node_at(self, path: str, function: int) -> Node | None:
-        """The node whose body holds the function with this index (a lambda's is its parent's)."""
-        root = enclosing(self._models[path], function)
-        node = self._ids.get((path, root)) if root >= 0 else None
-        return None if node is None else self.nodes[node]
+        """The node whose body holds the function with this index.
+
+        A lambda that is not kept has its parent's.
+        """
+        functions = self._models[path].functions
+        while function >= 0:
+            node = self._ids.get((path, function))
+            if node is not None:
+                return self.nodes[node]
+            function = functions[function].parent if functions[function].lambda_ else -1
+        return None
+
+    def _add_node(self, path: str, function: Function) -> None:
+        self._ids[path, function.index] = len(self.nodes)
+        self.nodes.append(Node(len(self.nodes), path, function))
 
     def _read(self, path: str, model: FileModel) -> None:
         for launch in (*model.launches, *self._macros.launches(model)):
@@ -109,7 +124,7 @@ class CallGraph:
                 self._add_launch(node, launch.kernel, launch)
         known = self._resolver.names | LAUNCH_CALLS | self._launch_names
         for call in (*model.calls, *self._macros.calls(model)):
-            if call.name not in known and not self._resolver.callable:
+            if call.name not in known and not self._resolver.knows_objects:
                 continue
             node = self.node_of(path, call)
             if node is None:

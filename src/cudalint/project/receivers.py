@@ -8,13 +8,13 @@ the text tells nothing. Classes are `cudalint.project.classes`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.project.classes import class_name
+from cudalint.project.declarations import Declarations, Declared, Place
 
 if TYPE_CHECKING:
     from cudalint.project.classes import Classes
@@ -23,19 +23,10 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import FileModel
 
 _WORDS = re.compile(r"\s*((?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*")
-_TYPE = re.compile(
-    r"(?:^|(?<=[^\w.>:\s])|(?<=\s))(?P<type>(?:(?:const|static|constexpr|typename|struct|class|extern)\s+)*"
-    r"(?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*"
-    r"(?:\s*<[^;{}]*>(?:\s*::\s*\w+)*)?(?:\s+const\b)?[\s*&]+)$"
-)
-_NO_TYPE = re.compile(
-    r"\b(?:return|else|delete|goto|new|case|throw|using|namespace|co_return|co_yield|and|or|not)\b"
-)
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "dynamic_cast", "const_cast"))
 _MAKERS = frozenset(("make_unique", "make_shared", "allocate_shared"))
 _SAME = frozenset(("move", "ref", "cref", "forward", "as_const", "get", "value", "lock", "load"))
 _ELEMENTS = frozenset(("at", "front", "back", "top", "emplace_back"))
-_BEFORE = 160
 _DEPTH = 6
 
 
@@ -46,15 +37,6 @@ class Part(msgspec.Struct, frozen=True):
     template: str = ""
     called: str | None = None
     subscripts: int = 0
-
-
-class Place(msgspec.Struct, frozen=True):
-    """Where an expression stands: file, innermost function (−1: none), class around it, offset."""
-
-    path: str
-    function: int
-    owner: str
-    at: int
 
 
 class Receivers:
@@ -73,7 +55,7 @@ class Receivers:
         returned: Callable[[str, str], str | None],
     ) -> None:
         self._models = models
-        self._sources = sources
+        self._declarations = Declarations(models, sources)
         self._includes = includes
         self._classes = classes
         self._returned = returned
@@ -85,6 +67,32 @@ class Receivers:
         if type_text is None or type_text in self._template_parameters(place):
             return None
         return self._classes.of_type(type_text)
+
+    def kept_in(self, expression: str, place: Place) -> str:
+        """The name of the variable that an expression, or what it is an element of, stands for.
+
+        A local is looked through to what it is made from; "" where there is no name.
+        """
+        for _ in range(_DEPTH):
+            parts = _parts(expression.strip().lstrip("*&( "))
+            name = next((part.name for part in reversed(parts) if part.name), "")
+            declared = self._local(name, place) if len(parts) == 1 else None
+            if declared is None or not declared.value:
+                return name
+            expression = declared.value
+            place = msgspec.structs.replace(place, at=declared.at)
+        return ""
+
+    def _local(self, name: str, place: Place) -> Declared | None:
+        """The declaration of a local of the function or of those around a lambda."""
+        functions = self._models[place.path].functions
+        function = place.function
+        while function >= 0:
+            declared = self._declarations.in_body(name, functions[function], place)
+            if declared is not None:
+                return declared
+            function = functions[function].parent if functions[function].lambda_ else -1
+        return None
 
     def type_of(self, expression: str, place: Place, depth: int = _DEPTH) -> str | None:
         """The type of an expression, as it is written where it is declared."""
@@ -164,9 +172,9 @@ class Receivers:
         function = place.function
         while function >= 0:
             current = model.functions[function]
-            local = self._local(name, current.body, place, depth)
+            local = self._declarations.in_body(name, current, place)
             if local is not None:
-                return local
+                return self._meant(local, place, depth)
             for parameter in current.parameters:
                 if parameter.name == name:
                     return parameter.type
@@ -174,78 +182,28 @@ class Receivers:
         member = self._classes.member(place.owner, name) if place.owner else None
         return self._global(name, place, depth) if member is None else member
 
-    def _local(self, name: str, body: object, place: Place, depth: int) -> str | None:
-        from cudalint.finding import Span
-
-        source = self._sources.get(place.path)
-        if source is None or not isinstance(body, Span):
-            return None
-        end = min(place.at, body.end)
-        return self._declared(name, source.data, body.start, end, place, depth)
-
     def _global(self, name: str, place: Place, depth: int) -> str | None:
         """The type of a variable at file scope, of this file or of one that it includes."""
         for path in (place.path, *self._includes.closure(place.path)):
             key = (path, name)
             if key not in self._globals:
                 self._globals[key] = None  # what is made from itself is of no type
-                source = self._sources.get(path)
-                if source is not None:
-                    here = Place(path, -1, "", len(source.data))
-                    end = len(source.data)
-                    self._globals[key] = self._declared(name, source.data, 0, end, here, depth)
+                declared = self._declarations.at_file_scope(name, path)
+                if declared is not None:
+                    here = Place(path, -1, "", declared.at)
+                    self._globals[key] = self._meant(declared, here, depth)
             found = self._globals[key]
             if found is not None:
                 return found
         return None
 
-    def _declared(
-        self, name: str, data: bytes, start: int, end: int, place: Place, depth: int
-    ) -> str | None:
-        """The type in the last declaration of `name` in a part of a file."""
-        if not name.isascii():
-            return None
-        spelt = name.encode()
-        at = end
-        while (at := data.rfind(spelt, start, at)) >= 0:
-            after = data[at + len(spelt) : at + len(spelt) + 2].lstrip()[:1]
-            if data[at - 1 : at] not in (b" ", b"*", b"&", b"\n", b"\t"):
-                continue
-            if after and after in b";={([:,)" and not self._is_inside(place, at):
-                before = data[max(start, at - _BEFORE) : at].decode("latin-1")
-                written = _TYPE.search(before)
-                if written is not None and _declares(before[: written.start()], after, written):
-                    return self._meant(written["type"], data, at + len(spelt), end, place, depth)
-        return None
-
-    def _meant(
-        self, type_text: str, data: bytes, at: int, end: int, place: Place, depth: int
-    ) -> str | None:
-        """A declaration's type; for `auto` that of what follows the name."""
-        if class_name(type_text) != "auto":
-            return type_text
-        value = data[at : at + 4 * _BEFORE].decode("latin-1").lstrip()
-        here = msgspec.structs.replace(place, at=at)
-        if value.startswith(":") and not value.startswith("::"):
-            value = value[1:]
-            looped = self.type_of(value[: _stop(value, ")")], here, depth - 1)
-            return None if looped is None else self._classes.element(looped)
-        if value.startswith(("=", "(", "{")):
-            value = value[1:]
-            return self.type_of(value[: _stop(value, ";,)}")], here, depth - 1)
-        return None
-
-    def _is_inside(self, place: Place, at: int) -> bool:
-        """Whether `at` is in a comment, or, for a global, in a function."""
-        model = self._models[place.path]
-        number = bisect_right(model.comments, at, key=lambda comment: comment.span.start) - 1
-        if number >= 0 and model.comments[number].span.covers(at):
-            return True
-        if place.function >= 0:
-            return False
-        return any(f.span.covers(at) for f in model.functions) or any(
-            record.span.covers(at) for record in model.structs
-        )
+    def _meant(self, declared: Declared, place: Place, depth: int) -> str | None:
+        """A declaration's type; for `auto` that of what it is made from."""
+        if class_name(declared.type) != "auto":
+            return declared.type
+        here = msgspec.structs.replace(place, at=declared.at)
+        found = self.type_of(declared.value, here, depth - 1) if declared.value else None
+        return self._classes.element(found) if found is not None and declared.loops else found
 
     def _template_parameters(self, place: Place) -> set[str]:
         model = self._models[place.path]
@@ -255,20 +213,6 @@ class Receivers:
             text += f" {model.functions[function].template or ''}"
             function = model.functions[function].parent
         return set(re.findall(r"\b(?:typename|class|auto)\s+(?:\.\.\.\s*)?(\w+)", text))
-
-
-def _declares(before: str, after: bytes, written: re.Match[str]) -> bool:
-    """Whether what looks like a type and a name stands where a declaration can, and is none less.
-
-    `a * b` may be a product; the name's next character is `after`.
-    """
-    if _NO_TYPE.search(written["type"]):
-        return False
-    lines = before.rstrip().rpartition("\n")[2]
-    last = lines[-1:]
-    if last in ("(", ","):
-        return after in (b"=", b":")
-    return last in ("", ";", "{", "}", ":", ")") or "//" in lines or lines.endswith("*/")
 
 
 def _parts(text: str) -> list[Part]:
@@ -323,13 +267,3 @@ def _close(text: str, at: int, opening: str = "([{", closing: str = ")]}") -> in
         if depth == 0:
             return place
     return -1
-
-
-def _stop(text: str, ends: str) -> int:
-    """Where one of `ends` stands outside brackets, else the end."""
-    depth = 0
-    for place, char in enumerate(text):
-        if depth == 0 and char in ends:
-            return place
-        depth += (char in "([{") - (char in ")]}")
-    return len(text)

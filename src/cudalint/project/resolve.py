@@ -10,17 +10,19 @@ Functions that only libclang could tell apart are not looked at here.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.project.classes import Classes
+from cudalint.project.declarations import Place
 from cudalint.project.headermacros import home
 from cudalint.project.overloads import may_mean
-from cudalint.project.receivers import Place, Receivers
+from cudalint.project.receivers import Receivers
 from cudalint.project.usings import Usings
 
 if TYPE_CHECKING:
     from cudalint.project.includes import Includes
+    from cudalint.project.storedlambdas import StoredLambda
     from cudalint.source import SourceFile
     from cudalint.syntax.model import Call, FileModel, Function
 
@@ -44,7 +46,8 @@ Definition = tuple[str, "Function"]
 class Resolver:
     """Finds the definitions behind calls; host functions with bodies, lambdas left out.
 
-    `names` are the names of all of them.
+    `names` are the names of all of them; `knows_objects` says whether calls of other
+    names may mean something too: objects with a call operator, and kept lambdas.
     """
 
     def __init__(
@@ -52,13 +55,15 @@ class Resolver:
         models: Mapping[str, FileModel],
         includes: Includes,
         sources: Mapping[str, SourceFile],
+        stored: Iterable[StoredLambda] = (),
     ) -> None:
         self._models = models
         self._includes = includes
         self._usings = Usings(sources, includes)
         self._classes = Classes(models, sources)
         self._receivers = Receivers(models, sources, includes, self._classes, self._returned)
-        self._free: dict[str, list[Definition]] = {}
+        self._free: dict[tuple[str, tuple[str, ...]], dict[str, list[Definition]]] = {}
+        self._linked: dict[tuple[str, tuple[str, ...]], list[Definition]] = {}
         self._methods: dict[tuple[str, str], list[Definition]] = {}
         self._declared: dict[str, dict[str, set[tuple[str, ...]]]] = {}
         self._owners: dict[tuple[str, str], set[str]] = {}
@@ -66,7 +71,10 @@ class Resolver:
         self._defaults: set[tuple[tuple[str, ...], str]] = set()
         self._returns: dict[tuple[str, str], set[str]] = {}
         self.names: set[str] = set()
-        self.callable: frozenset[str] = frozenset()
+        self._stored: dict[str, list[Definition]] = {}
+        for one in stored:
+            if one.kept_in:
+                self._stored.setdefault(one.kept_in, []).append((one.path, one.function))
         for path in sorted(models):
             for function in models[path].functions:
                 if not function.lambda_:
@@ -74,14 +82,14 @@ class Resolver:
                 if is_host_definition(function):
                     self._add(path, function)
         called = (owner for owner, name in self._methods if name == "operator()")
-        self.callable = frozenset(called)
+        self._callable = frozenset(called)
+        self.knows_objects = bool(self._callable or self._stored)
 
     def targets(self, path: str, caller: Function, call: Call) -> list[Definition]:
         """The definitions that `call`, made in `caller` of the file at `path`, may mean."""
         if call.name not in self.names:
-            found = self._object(path, caller, call)
-        else:
-            found = self._by_name(path, caller, call)
+            return self._kept(path, caller, call) or self._object(path, caller, call)
+        found = self._by_name(path, caller, call)
         found = [target for target in found if self._accepts(target[1], call)]
         return self._overloads(caller, call, found) if len(found) > 1 else found
 
@@ -115,7 +123,11 @@ class Resolver:
             key = (_plain(function.owner), function.name)
             self._methods.setdefault(key, []).append((path, function))
         else:
-            self._free.setdefault(function.name, []).append((path, function))
+            key_of_free = (function.name, _named(function.scope))
+            table = self._free.setdefault(key_of_free, {})
+            table.setdefault(path, []).append((path, function))
+            if not function.static and "" not in function.scope:
+                self._linked.setdefault(key_of_free, []).append((path, function))
 
     def _accepts(self, function: Function, call: Call) -> bool:
         """Whether the arguments fit; a method's defaults may stand where they are not seen."""
@@ -161,15 +173,14 @@ class Resolver:
         return ending[0] if len(ending) == 1 else None
 
     def _free_functions(self, path: str, name: str, scope: tuple[str, ...]) -> list[Definition]:
-        every = [t for t in self._free.get(name, ()) if _named(t[1].scope) == scope]
-        here = [target for target in every if target[0] == path]
-        if here:
-            return here
+        every = self._free.get((name, scope), {})
+        if path in every:
+            return every[path]
         closure = self._includes.closure(path)
-        included = [target for target in every if target[0] in closure]
+        included = [target for file in closure for target in every.get(file, ())]
         if included:
             return included
-        linked = [target for target in every if not target[1].static and "" not in target[1].scope]
+        linked = self._linked.get((name, scope), [])
         if not linked:
             return []
         declaring = {p for p in (path, *closure) if scope in self._declarations(p).get(name, ())}
@@ -216,11 +227,31 @@ class Resolver:
         ]
         return sharing or found
 
+    def _kept(self, path: str, caller: Function, call: Call) -> list[Definition]:
+        """The lambdas kept in the variable, or in an element of it, that is called.
+
+        Of a member those that its class or a file around keeps; else those of the
+        file and of what it includes.
+        """
+        if not self._stored:
+            return []
+        place = _place(caller, call)
+        expression = f"{call.receiver}.{call.name}" if call.receiver else call.callee
+        found = self._stored.get(self._receivers.kept_in(expression, place), [])
+        seen = (path, *self._includes.closure(path))
+        near = [
+            target
+            for target in found
+            if target[0] in seen or not set(seen).isdisjoint(self._includes.closure(target[0]))
+        ]
+        owner = place.owner
+        return [t for t in near if not t[1].owner or t[1].owner == owner or call.receiver]
+
     def _object(self, path: str, caller: Function, call: Call) -> list[Definition]:
         """The `operator()` of the object that a call without a function's name is made on."""
         expression = call.callee if not call.receiver else f"{call.receiver}.{call.name}"
         owner = self._receivers.class_of(expression, _place(caller, call))
-        return self._of_class(path, caller, owner, "operator()") if owner in self.callable else []
+        return self._of_class(path, caller, owner, "operator()") if owner in self._callable else []
 
     def _returned(self, owner: str, name: str) -> str | None:
         """What the functions of a class ("" for free ones) and a name return, if all the same."""

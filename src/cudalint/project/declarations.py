@@ -1,0 +1,137 @@
+"""Declarations of variables in the text: their types as written, and what they are made from.
+
+Patterns, not a parse: the last declaration of the name before a place counts,
+whichever block it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from cudalint.source import SourceFile
+    from cudalint.syntax.model import FileModel, Function
+
+_TYPE = re.compile(
+    r"(?:^|(?<=[^\w.>:\s])|(?<=\s))(?P<type>(?:(?:const|static|constexpr|typename|struct|class|extern)\s+)*"
+    r"(?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*"
+    r"(?:\s*<[^;{}]*>(?:\s*::\s*\w+)*)?(?:\s+const\b)?[\s*&]+)$"
+)
+_NO_TYPE = re.compile(
+    r"\b(?:return|else|delete|goto|new|case|throw|using|namespace|co_return|co_yield|and|or|not)\b"
+)
+_BEFORE = 160
+_VALUE = 640
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """The declaration of a variable: its type as written, where its name ends, its value's text.
+
+    `loops`: the value is what a range-based `for` goes through.
+    """
+
+    type: str
+    at: int
+    value: str = ""
+    loops: bool = False
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where an expression stands: file, innermost function (−1: none), class around it, offset."""
+
+    path: str
+    function: int
+    owner: str
+    at: int
+
+
+class Declarations:
+    """Answers for the files of a run that `sources` has."""
+
+    def __init__(self, models: Mapping[str, FileModel], sources: Mapping[str, SourceFile]) -> None:
+        self._models = models
+        self._sources = sources
+
+    def in_body(self, name: str, function: Function, place: Place) -> Declared | None:
+        """The declaration of a local in a function's body, before `place`."""
+        source = self._sources.get(place.path)
+        body = function.body
+        if source is None or body is None or body.path != place.path:
+            return None
+        return self._last(name, source.data, body.start, min(place.at, body.end), place)
+
+    def at_file_scope(self, name: str, path: str) -> Declared | None:
+        """The declaration of a variable outside functions and classes."""
+        source = self._sources.get(path)
+        if source is None:
+            return None
+        end = len(source.data)
+        return self._last(name, source.data, 0, end, Place(path, -1, "", end))
+
+    def _last(self, name: str, data: bytes, start: int, end: int, place: Place) -> Declared | None:
+        if not name.isascii() or not name:
+            return None
+        spelt = name.encode()
+        at = end
+        while (at := data.rfind(spelt, start, at)) >= 0:
+            if data[at - 1 : at] not in (b" ", b"*", b"&", b"\n", b"\t"):
+                continue
+            after = data[at + len(spelt) : at + len(spelt) + 2].lstrip()[:1]
+            if after and after in b";={([:,)" and not self._is_inside(place, at):
+                before = data[max(start, at - _BEFORE) : at].decode("latin-1")
+                written = _TYPE.search(before)
+                if written is not None and _declares(before[: written.start()], after, written):
+                    value, loops = _value(data, at + len(spelt))
+                    return Declared(written["type"], at + len(spelt), value, loops)
+        return None
+
+    def _is_inside(self, place: Place, at: int) -> bool:
+        """Whether `at` is in a comment, or, for a global, in a function."""
+        model = self._models[place.path]
+        number = bisect_right(model.comments, at, key=lambda comment: comment.span.start) - 1
+        if number >= 0 and model.comments[number].span.covers(at):
+            return True
+        if place.function >= 0:
+            return False
+        return any(f.span.covers(at) for f in model.functions) or any(
+            record.span.covers(at) for record in model.structs
+        )
+
+
+def _declares(before: str, after: bytes, written: re.Match[str]) -> bool:
+    """Whether what looks like a type and a name stands where a declaration can, and is none less.
+
+    `a * b` may be a product; the name's next character is `after`.
+    """
+    if _NO_TYPE.search(written["type"]):
+        return False
+    lines = before.rstrip().rpartition("\n")[2]
+    last = lines[-1:]
+    if last in ("(", ","):
+        return after in (b"=", b":")
+    return last in ("", ";", "{", "}", ":", ")") or "//" in lines or lines.endswith("*/")
+
+
+def _value(data: bytes, at: int) -> tuple[str, bool]:
+    """What follows a declared name, and whether a range-based `for` goes through it."""
+    text = data[at : at + _VALUE].decode("latin-1").lstrip()
+    if text.startswith(":") and not text.startswith("::"):
+        return text[1 : 1 + _stop(text[1:], ")")].strip(), True
+    if text.startswith(("=", "(", "{")):
+        return text[1 : 1 + _stop(text[1:], ";,)}")].strip(), False
+    return "", False
+
+
+def _stop(text: str, ends: str) -> int:
+    """Where one of `ends` stands outside brackets, else the end."""
+    depth = 0
+    for place, char in enumerate(text):
+        if depth == 0 and char in ends:
+            return place
+        depth += (char in "([{") - (char in ")]}")
+    return len(text)

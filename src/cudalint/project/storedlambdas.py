@@ -1,0 +1,127 @@
+"""Lambdas that are kept and called later, which are functions of their own in the call graph.
+
+Assigned to a member or a global, put into a container that is one, declared at
+file scope, or given to a thread or a queue of tasks. Every other lambda belongs to
+the function that it is written in: who declares a local one or passes it on
+calls it too. Text before the lambda decides.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cudalint.devicecode.devicecode import device_only, enclosing
+
+if TYPE_CHECKING:
+    from cudalint.source import SourceFile
+    from cudalint.syntax.model import Call, FileModel, Function
+
+_ASSIGNED = re.compile(
+    rb"(?P<before>[\w>&*]?)\s*(?P<path>(?:[A-Za-z_]\w*\s*(?:\[[^\[\]]*\]\s*)?(?:\.|->|::)\s*)*)"
+    rb"(?P<name>[A-Za-z_]\w*)\s*(?P<index>(?:\[[^\[\]]*\]\s*)?)=\s*$"
+)
+_KEEPING = frozenset(
+    ("push_back", "emplace_back", "push_front", "emplace_front", "emplace", "insert", "push")
+)
+_TASKS = frozenset(("async", "enqueue", "submit", "post", "schedule", "addTask", "add_task"))
+_THREAD = re.compile(rb"\bj?thread\s*(?:[A-Za-z_]\w*\s*)?[({]\s*$")
+_BEFORE = 160
+_FAR = 100
+
+
+class StoredLambda(msgspec.Struct, frozen=True):
+    """A lambda of the file at `path` with the name that it is kept under.
+
+    `function` is its record, with a name. `kept_in` is the member, container or
+    variable, "" for a thread's or a task queue's.
+    """
+
+    path: str
+    function: Function
+    kept_in: str
+
+
+def stored_lambdas(
+    models: Mapping[str, FileModel], sources: Mapping[str, SourceFile]
+) -> Iterator[StoredLambda]:
+    """Those of the host code of all files, by path and place."""
+    for path in sorted(models):
+        source = sources.get(path)
+        lambdas = [f for f in models[path].functions if f.lambda_ and not f.via_macro]
+        if source is None or not lambdas:
+            continue
+        calls = _Calls(models[path])
+        for function in lambdas:
+            if function.kind != "definition" or device_only(models[path], function.index):
+                continue
+            kept = _kept_in(function, models[path], source.data, calls)
+            if kept is not None:
+                around = models[path].functions[enclosing(models[path], function.index)].name
+                name = kept or f"lambda in {around}"
+                named = msgspec.structs.replace(function, name=name)
+                yield StoredLambda(path, named, kept)
+
+
+def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -> str | None:
+    """The name that a lambda is kept under, "" for none; None for one that is not kept."""
+    start = function.span.start
+    before = data[max(0, start - _BEFORE) : start]
+    assigned = _ASSIGNED.search(before)
+    if assigned is not None:
+        name = assigned["name"].decode()
+        declared = bool(assigned["before"]) and not assigned["path"]
+        if function.parent < 0:
+            return name
+        if declared or (not assigned["path"] and _is_local(name, function, model, data)):
+            return None
+        return name
+    if _THREAD.search(before):
+        return ""
+    if not before.rstrip().endswith((b"(", b",")) or function.parent < 0:
+        return None
+    call = calls.around(start)
+    if call is None:
+        return None
+    if call.name in _TASKS:
+        return ""
+    if call.name in _KEEPING and call.receiver:
+        name = re.split(r"\.|->|::", call.receiver)[-1].partition("[")[0].strip()
+        return None if _is_local(name, function, model, data) else name
+    return None
+
+
+def _is_local(name: str, function: Function, model: FileModel, data: bytes) -> bool:
+    """Whether a variable of this name is declared before the lambda in a function around it."""
+    index = function.parent
+    declared = re.compile(rb"[\w>&*]\s+[&*]*" + re.escape(name.encode()) + rb"\s*[;={(\[,)]")
+    while index >= 0:
+        around = model.functions[index]
+        if any(parameter.name == name for parameter in around.parameters):
+            return True
+        if around.body is not None and declared.search(
+            data, around.body.start, function.span.start
+        ):
+            return True
+        index = around.parent if around.lambda_ else -1
+    return False
+
+
+class _Calls:
+    """The calls of a file by what their parentheses hold."""
+
+    def __init__(self, model: FileModel) -> None:
+        calls = (call for call in model.calls if not call.via_macro)
+        self._calls = sorted(calls, key=lambda call: call.arguments_at)
+
+    def around(self, offset: int) -> Call | None:
+        """The innermost call in whose arguments `offset` lies; none that is very far."""
+        at = bisect_right(self._calls, offset, key=lambda call: call.arguments_at)
+        for call in reversed(self._calls[max(0, at - _FAR) : at]):
+            if offset < call.arguments_at + len(call.argument_text):
+                return call
+        return None
