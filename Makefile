@@ -44,8 +44,9 @@ gpu-test: $(VENV)/.installed-dev  ## the kernels' tests; need a GPU, PyTorch and
 gpu-bench: $(VENV)/.installed-dev  ## the kernels against PyTorch, into docs/kernels.md; needs a GPU
 	$(BIN)/python benchmarks/gpu/run.py
 
-docs: $(VENV)/.installed  ## write docs/rules.md from the rules' docstrings
+docs: $(VENV)/.installed  ## write docs/rules.md from the rules' docstrings, and the outputs that docs/output.md shows
 	$(BIN)/python tools/rule_docs.py
+	$(BIN)/python tools/output_docs.py
 
 lock:  ## pin the newest versions again; PYTHONS names one interpreter of each version
 	$(PYTHON) tools/lock.py $(PYTHONS)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "output.md"
 SCHEMA = ROOT / "docs" / "output.schema.json"
 TREE = ROOT / "tests" / "fixtures" / "output-tree"
-BLOCK = re.compile(r"(<!-- \$ (.+?) -->\n\n```(\w+)\n)(.*?)(```\n)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- \$ (.+?) -->\n\n(```+)\w+\n)(.*?)(^\3\n)", re.DOTALL | re.MULTILINE)
 
 
 def schema() -> str:

@@ -82,7 +82,8 @@ def _finding(finding: Finding, reported: Reported) -> str:
     code = f"[{finding.code}]({address})" if address else finding.code
     level = finding.level.value
     shown = f"**{level}**" if finding.level is not Level.NOTE else level
-    name = _prose(reported.rule_name(finding.code))
+    name = reported.rule_name(finding.code)
+    name = name if re.fullmatch(r"[a-z0-9-]+", name) else _prose(name)
     item = f"- {place.line}:{place.column} {shown} {code} {name}: {_short(finding.message)}\n"
     line = reported.index(finding.span.path).text(place.line).strip()
     return item + (_fenced(line) if line else "")

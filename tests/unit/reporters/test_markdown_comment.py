@@ -72,11 +72,11 @@ def test_a_finding_with_its_line() -> None:
         "1 kernel in 1 file\n\n"
         "#### ``k/a b`.cu``\n\n"
         "- 2:2 **error** [CU302](https://github.com/cudalint/cudalint/blob/main/docs/rules.md"
-        "#cu302-event-record-without-stream) event&#45;record&#45;without&#45;stream: "
+        "#cu302-event-record-without-stream) event-record-without-stream: "
         "'g' names no stream and records on the null stream; name one.\n\n"
         "  ````cuda\n  g(1); // ``` <!-- -->\n  ````\n"
         "- 2:2 note [CU310](https://github.com/cudalint/cudalint/blob/main/docs/rules.md"
-        "#cu310-lazy-initialisation) lazy&#45;initialisation: "
+        "#cu310-lazy-initialisation) lazy-initialisation: "
         "'&#64;<!-- -->someone' in '&#35;<!-- -->12 &lt;b&gt;' belongs to load time.\n\n"
         "  ````cuda\n  g(1); // ``` <!-- -->\n  ````\n"
     ).replace("&lt;", "&#60;").replace("&gt;", "&#62;")
