@@ -43,7 +43,8 @@ def heat(row: ResourceRow, sources: dict[str, SourceFile], places: ShownPlaces) 
         for line in row.spill_lines[:_LINES_SHOWN]
     )
     table = f'<table class="lines"><tbody>{worst}</tbody></table>' if worst else ""
-    return f'<div class="heat"><h3>{escape(visible(row.arch))}: where it spills</h3>{strips}{table}{_rest(row)}</div>'
+    title = f"<h3>{escape(visible(row.arch))}: where it spills</h3>"
+    return f'<div class="heat">{title}{strips}{table}{_rest(row)}</div>'
 
 
 def _strip(lines: Sequence[SpillLine], count: int, hottest: int) -> str:
