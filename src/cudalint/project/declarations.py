@@ -25,6 +25,7 @@ _TYPE = re.compile(
 _NO_TYPE = re.compile(
     r"\b(?:return|else|delete|goto|new|case|throw|using|namespace|co_return|co_yield|and|or|not)\b"
 )
+_BINDING = re.compile(rb"\bauto\s*&{0,2}\s*\[((?:\s*\w+\s*,)*)\s*$")
 _BEFORE = 160
 _VALUE = 640
 
@@ -56,6 +57,7 @@ class Declarations:
     def __init__(self, models: Mapping[str, FileModel], sources: Mapping[str, SourceFile]) -> None:
         self._models = models
         self._sources = sources
+        self._parameters: dict[tuple[str, str], bool] = {}
 
     def in_body(self, name: str, function: Function, place: Place) -> Declared | None:
         """The declaration of a local in a function's body, before `place`."""
@@ -64,6 +66,17 @@ class Declarations:
         if source is None or body is None or body.path != place.path:
             return None
         return self._last(name, source.data, body.start, min(place.at, body.end), place)
+
+    def is_template_parameter(self, name: str, path: str) -> bool:
+        """Whether a template of the file has a type parameter of this name."""
+        if not name.isidentifier() or path not in self._sources:
+            return False
+        key = (path, name)
+        if key not in self._parameters:
+            written = rf"\b(?:typename|class)\s+(?:\.\.\.\s*)?{name}\s*[,>=]".encode()
+            found = re.search(written, self._sources[path].data)
+            self._parameters[key] = found is not None
+        return self._parameters[key]
 
     def at_file_scope(self, name: str, path: str) -> Declared | None:
         """The declaration of a variable outside functions and classes."""
@@ -82,6 +95,9 @@ class Declarations:
             if data[at - 1 : at] not in (b" ", b"*", b"&", b"\n", b"\t"):
                 continue
             after = data[at + len(spelt) : at + len(spelt) + 2].lstrip()[:1]
+            bound = _bound(data, start, at, len(spelt)) if after in (b",", b"]") else None
+            if bound is not None:
+                return bound
             if after and after in b";={([:,)" and not self._is_inside(place, at):
                 before = data[max(start, at - _BEFORE) : at].decode("latin-1")
                 written = _TYPE.search(before)
@@ -117,17 +133,29 @@ def _declares(before: str, after: bytes, written: re.Match[str]) -> bool:
     return last in ("", ";", "{", "}", ":", ")") or "//" in lines or lines.endswith("*/")
 
 
+def _bound(data: bytes, start: int, at: int, length: int) -> Declared | None:
+    """A structured binding; of those to what a map holds the second is made from the map."""
+    before = _BINDING.search(data, max(start, at - _BEFORE), at)
+    end = data.find(b"]", at, at + _BEFORE)
+    if before is None or end < 0:
+        return None
+    value, loops = _value(data, end + 1)
+    if not loops or before[1].count(b",") != 1:
+        return Declared("auto", at + length)
+    return Declared("auto", at + length, value, loops)
+
+
 def _value(data: bytes, at: int) -> tuple[str, bool]:
     """What follows a declared name, and whether a range-based `for` goes through it."""
     text = data[at : at + _VALUE].decode("latin-1").lstrip()
     if text.startswith(":") and not text.startswith("::"):
-        return text[1 : 1 + _stop(text[1:], ")")].strip(), True
+        return text[1 : 1 + stop(text[1:], ")")].strip(), True
     if text.startswith(("=", "(", "{")):
-        return text[1 : 1 + _stop(text[1:], ";,)}")].strip(), False
+        return text[1 : 1 + stop(text[1:], ";,)}")].strip(), False
     return "", False
 
 
-def _stop(text: str, ends: str) -> int:
+def stop(text: str, ends: str) -> int:
     """Where one of `ends` stands outside brackets, else the end."""
     depth = 0
     for place, char in enumerate(text):

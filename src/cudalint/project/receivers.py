@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.project.classes import class_name
-from cudalint.project.declarations import Declarations, Declared, Place
+from cudalint.project.declarations import Declarations, Declared, Place, stop
 
 if TYPE_CHECKING:
     from cudalint.project.classes import Classes
@@ -26,7 +26,9 @@ _WORDS = re.compile(r"\s*((?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "dynamic_cast", "const_cast"))
 _MAKERS = frozenset(("make_unique", "make_shared", "allocate_shared"))
 _SAME = frozenset(("move", "ref", "cref", "forward", "as_const", "get", "value", "lock", "load"))
-_ELEMENTS = frozenset(("at", "front", "back", "top", "emplace_back"))
+_ELEMENTS = frozenset(
+    ("at", "front", "back", "top", "emplace_back", "find", "begin", "rbegin", "cbegin")
+)
 _DEPTH = 6
 
 
@@ -64,9 +66,13 @@ class Receivers:
     def class_of(self, expression: str, place: Place) -> str | None:
         """The class that an expression leads to; see `Classes.of_type`."""
         type_text = self.type_of(expression, place)
-        if type_text is None or type_text in self._template_parameters(place):
+        if type_text is None:
             return None
-        return self._classes.of_type(type_text)
+        found = self._classes.of_type(type_text)
+        if found and self._classes.is_known(found):
+            return found
+        name = class_name(type_text)
+        return None if self._declarations.is_template_parameter(name, place.path) else found
 
     def kept_in(self, expression: str, place: Place) -> str:
         """The name of the variable that an expression, or what it is an element of, stands for.
@@ -98,6 +104,11 @@ class Receivers:
         """The type of an expression, as it is written where it is declared."""
         if depth == 0:
             return None
+        test = stop(expression, "?")
+        if test < len(expression):
+            first, second = _alternatives(expression[test + 1 :])
+            found = self.type_of(first, place, depth - 1)
+            return found if found is not None else self.type_of(second, place, depth - 1)
         expression = expression.strip().lstrip("*&! ")
         if expression.startswith("("):
             close = _close(expression, 0)
@@ -130,7 +141,9 @@ class Receivers:
         if owner is None:
             return None
         if part.called is None:
-            return self._classes.member(owner, part.name)
+            # What is found in a map has the type of its values here: it leads to them.
+            member = self._classes.member(owner, part.name)
+            return type_text if member is None and part.name == "second" else member
         for class_ in self._classes.with_bases(owner):
             returned = self._returned(class_, part.name)
             if returned is not None:
@@ -205,14 +218,12 @@ class Receivers:
         found = self.type_of(declared.value, here, depth - 1) if declared.value else None
         return self._classes.element(found) if found is not None and declared.loops else found
 
-    def _template_parameters(self, place: Place) -> set[str]:
-        model = self._models[place.path]
-        text = ""
-        function = place.function
-        while function >= 0:
-            text += f" {model.functions[function].template or ''}"
-            function = model.functions[function].parent
-        return set(re.findall(r"\b(?:typename|class|auto)\s+(?:\.\.\.\s*)?(\w+)", text))
+
+def _alternatives(text: str) -> tuple[str, str]:
+    """What stands on both sides of the `:` of a `?:`."""
+    flat = text.replace("::", "  ")
+    colon = stop(flat, ":")
+    return text[:colon], text[colon + 1 :]
 
 
 def _parts(text: str) -> list[Part]:
