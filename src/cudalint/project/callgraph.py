@@ -16,7 +16,7 @@ import msgspec
 
 from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Span
-from cudalint.project.choices import Choice, are_overloads, settle
+from cudalint.project.choices import Choice, settle
 from cudalint.project.resolve import Resolver, is_host_definition
 from cudalint.project.storedlambdas import stored_lambdas
 from cudalint.syntax.model import Call, FileModel, Function, Launch
@@ -140,7 +140,7 @@ class CallGraph:
                     for target_path, target in targets
                 )
                 (self.cut_calls if cut else self.calls)[node.id] += edges
-                if len(edges) > 1 and not cut and are_overloads(targets):
+                if len(edges) > 1 and not cut:
                     self._choices.append(Choice(path, call, edges))
 
     def _add_launch(self, node: Node, kernel: str, record: Call | Launch) -> None:

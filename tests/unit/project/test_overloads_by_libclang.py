@@ -235,6 +235,30 @@ def test_a_call_of_an_overload_without_a_body_calls_none_of_the_others() -> None
     assert lines(code) == []
 
 
+def test_defaults_that_a_class_does_not_state_are_none() -> None:
+    header = "#pragma once\nstruct S { void f(Tensor); void f(Tensor, Tensor, int DEFAULT); };\n"
+    code = f'#include "s.h"\nvoid S::f(Tensor) {SYNC}\nvoid S::f(Tensor, Tensor, int) {{}}\n'
+    code += "void go(S& s, Tensor t) { s.f(CALL); }\n"
+
+    def found(call: str, default: str, head: str = header) -> list[tuple[int, bool]]:
+        files = {"a.cu": code.replace("CALL", call), "s.h": head.replace("DEFAULT", default)}
+        return [(line, certain) for line, _, certain in called(project_of(files))]
+
+    assert found("t", "") == found("t", "= 0") == [(2, True)]
+    assert found("t, t", "= 0") == [(3, True)]
+    assert found("t", "", "") == [(2, False), (3, False)]
+
+
+def test_specialisations_of_a_class_are_no_overloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "parse", None)
+    code = """\
+template <int N> struct C { void f(float* p) {} };
+template <> struct C<1> { void f(float* p) SYNC };
+void go(C<1>& c, float* p) { c.f(p); }
+"""
+    assert lines(code) == [1, 2]
+
+
 def test_the_bytes_before_includes_do_not_matter() -> None:
     code = f"// ü\n#include <vector>\n#include <a/very/long/name/that/goes.h>\n{NUMBERS}"
     assert lines(f"{code}void go(float x) {{ f(x); }}\n") == [5]
