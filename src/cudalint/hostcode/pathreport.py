@@ -13,7 +13,7 @@ from cudalint.finding import Confidence, Finding, Level, Related
 
 if TYPE_CHECKING:
     from cudalint.hostcode.hotpath import OnPath
-    from cudalint.hostcode.launchpath import Witness
+    from cudalint.hostcode.launchpath import Hop, Witness
     from cudalint.project.expansion import Place
     from cudalint.rule import Rule
     from cudalint.syntax.model import Call
@@ -91,8 +91,13 @@ def _flow(witness: Witness) -> Iterator[Related]:
     """From the root of the launch path to the launch, and on to the function of the fault."""
     yield Related(witness.root_span, f"'{witness.root}' starts the launch path")
     for hop in witness.down:
-        yield Related(hop.span, f"calls '{hop.callee}'")
+        yield _step(hop)
     if witness.launch is not None:
         yield Related(witness.launch.span, f"launches '{witness.launch.kernel}'")
     for hop in witness.below:
-        yield Related(hop.span, f"calls '{hop.callee}'")
+        yield _step(hop)
+
+
+def _step(hop: Hop) -> Related:
+    """A call of the chain; one that may mean another overload is said to be possible only."""
+    return Related(hop.span, f"{'calls' if hop.certain else 'may call'} '{hop.callee}'")

@@ -300,6 +300,9 @@ def test_a_finding_on_an_uncertain_path_is_less_sure(argument: str, expected: li
     (rule,) = (rule for rule in all_rules(()) if rule.code == "CU301")
     findings = list(rule().check(context.project, context, rule.options()))  # type: ignore[attr-defined]
     assert [finding.confidence.value for finding in findings] == expected
+    said = "may call" if expected == ["medium"] else "calls"
+    for finding in findings:
+        assert f"{said} 'f'" in [step.label for step in finding.flow]
 
 
 def test_a_certain_way_goes_before_a_shorter_uncertain_one() -> None:
