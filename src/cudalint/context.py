@@ -17,6 +17,7 @@ from cudalint.syntax.model import FileModel
 if TYPE_CHECKING:
     from cudalint.devicecode.flow.bindings import Bindings, BindingsOf
     from cudalint.project.project import Project
+    from cudalint.resources.baseline import Baseline
     from cudalint.resources.launching import Launches
     from cudalint.semantics.overloads import OverloadOracle
     from cudalint.semantics.types import TypeOracle
@@ -29,7 +30,8 @@ class Context:
     `models` and `sources` map a path (relative to the project root) to its
     record; `trees` are the kernel trees found; `types` answers what names alone
     can't tell (libclang, started at the first question); `archs` gives the
-    target archs of a file, empty when nothing says.
+    target archs of a file, empty when nothing says; `resource_baseline` is what was
+    recorded of the kernels, None where nothing was.
     """
 
     def __init__(
@@ -38,11 +40,13 @@ class Context:
         sources: Mapping[str, SourceFile],
         project: Project,
         trees: tuple[KernelTree, ...],
+        resource_baseline: Baseline | None = None,
     ) -> None:
         self.settings = settings
         self.sources = sources
         self.project = project
         self.trees = trees
+        self.resource_baseline = resource_baseline
 
     @cached_property
     def types(self) -> TypeOracle:

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 GROUP = "cudalint.rules"
 
-RESERVED = {
-    "CU506": "resource-regression",
-}
+RESERVED: dict[str, str] = {}
 """The codes and names of the public catalogue that no rule has yet.
 
 Comments and settings may come from a later version: such a code is no mistake,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
     from cudalint.context import Context
     from cudalint.project.project import Project
+    from cudalint.settings.model import Settings
     from cudalint.suppress.model import FileSuppressions
     from cudalint.syntax.model import FileModel
     from cudalint.tree.model import KernelTree
@@ -88,6 +89,11 @@ class Rule:
     @classmethod
     def lacks_arch(cls, file: FileModel, context: Context) -> bool:
         """Whether `file` holds what the rule judges by arch, and no arch is known for it."""
+        return False
+
+    @classmethod
+    def is_idle(cls, settings: Settings) -> bool:
+        """Whether the rule judges nothing at all under these settings."""
         return False
 
     @classmethod

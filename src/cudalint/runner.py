@@ -23,7 +23,7 @@ from cudalint.registry import RESERVED, all_rules
 from cudalint.rule import CompileRule, ProjectRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
 from cudalint.settings.check import check_selectors, rule_options
-from cudalint.settings.load import load_settings
+from cudalint.settings.load import Loaded, load_settings
 from cudalint.settings.model import Settings
 from cudalint.settings.select import (
     Overrides,
@@ -40,6 +40,7 @@ from cudalint.syntax.model import FileModel
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
     from cudalint.project.project import Project
+    from cudalint.resources.baseline import Baseline
     from cudalint.rule import Rule
 
 
@@ -88,8 +89,17 @@ def run(request: Request) -> Run:
     options = rule_options(settings, loaded.origin, every)
     selected = selected_rules(every, settings, request.overrides)
     selection = Selection(selected, options, PerFileIgnores(settings, every))
+    recorded = _recorded(settings.resource_baseline, loaded, request.cwd)
     whole = loaded.origin is not None and request.config is None
-    return _Stages(request, settings, loaded.root, every, selection, whole=whole).run()
+    return _Stages(request, settings, loaded.root, every, selection, recorded, whole=whole).run()
+
+
+def _recorded(name: str | None, loaded: Loaded, cwd: Path) -> Baseline | None:
+    if name is None:
+        return None
+    from cudalint.resources.baseline import configured_baseline
+
+    return configured_baseline(name, loaded.root, cwd, loaded.origin)
 
 
 class _Stages:
@@ -102,9 +112,11 @@ class _Stages:
         root: Path,
         every: Sequence[type[Rule]],
         selection: Selection,
+        recorded: Baseline | None,
         *,
         whole: bool,
     ) -> None:
+        self._recorded = recorded
         self._whole = whole and bool(selection.of_kind(ProjectRule))
         self._request = request
         self._settings = settings
@@ -120,7 +132,7 @@ class _Stages:
         self._notifications += reading.notifications
         self._skips += reading.skips
         sources, models, trees = reading.sources, reading.models, reading.project.trees
-        context = Context(self._settings, sources, reading.project, trees)
+        context = Context(self._settings, sources, reading.project, trees, self._recorded)
         judging = Judge(self._selection, context)
         unreadable = [FileModel(path, 0) for path, file in sources.items() if file.problem]
         judging.files(context.models, unreadable)
@@ -129,6 +141,7 @@ class _Stages:
         self._skips += self._without_arch(models, context)
         compiled = self._compile(sources, reading.project)
         judging.compiled(compiled or ())
+        self._notifications += self._of_baseline(compiled or (), context)
         self._notifications += judging.notifications
         if context.types_failure:
             message = f"types are judged by their spelling alone: {context.types_failure}"
@@ -193,6 +206,17 @@ class _Stages:
         own.update(other for path in silencing for other in project.includes.includers(path))
         return [path for path in wanted if path in own]
 
+    def _of_baseline(
+        self, compiled: Sequence[CompiledFile], context: Context
+    ) -> list[Notification]:
+        """What is to be said of the recorded resources beside findings, where they are judged."""
+        if self._recorded is None or all(r.code != "CU506" for r in self._selection.rules):
+            return []
+        from cudalint.resources.recorded import remarks
+
+        own = [file for file in compiled if self._owns(context.sources[file.path])]
+        return list(remarks(own, self._root, context, self._recorded))
+
     def _owns(self, file: SourceFile) -> bool:
         """Whether what is found in `file`, or in compiling it, is this run's to tell."""
         return self._request.shard is None or self._request.shard.owns(file.data)
@@ -227,6 +251,7 @@ class _Stages:
         codes = {rule.code for rule in self._selection.rules}
         of_compiling = {rule.code for rule in self._selection.of_kind(CompileRule)}
         was_compiled = {file.path for file in compiled or ()}
+        idle = {rule.code for rule in self._selection.rules if rule.is_idle(self._settings)}
         half_blind = set()
         if not self._sees_everything():
             half_blind = {rule.code for rule in self._selection.of_kind(ProjectRule)}
@@ -234,7 +259,7 @@ class _Stages:
         def ran(code: str, path: str) -> bool:
             if code not in codes or code in self._selection.ignores.ignored(path):
                 return False
-            if code in half_blind:
+            if code in half_blind or code in idle:
                 return False
             return path in was_compiled if code in of_compiling else path in sources
 

@@ -143,16 +143,12 @@ def read_baseline(path: Path, label: str) -> Baseline:
     return Baseline(label, document.kernels)
 
 
-def configured_baseline(
-    name: str | None, root: Path, cwd: Path, origin: Origin | None
-) -> Baseline | None:
-    """The baseline that the setting `name` (relative to `root`) stands for, None for none.
+def configured_baseline(name: str, root: Path, cwd: Path, origin: Origin | None) -> Baseline:
+    """The baseline that the setting `name` (relative to `root`) stands for.
 
     Raises SettingsError; it must lie below the root, for settings come with a tree
     and have no business elsewhere.
     """
-    if name is None:
-        return None
     place = f"{origin.place(('resource-baseline',), value=True)}: " if origin else ""
     path = root / name
     if not path.resolve().is_relative_to(root.resolve()):

@@ -20,6 +20,7 @@ SKIPPED = "step-skipped"
 MEANINGS = {
     SKIPPED: "A part of the analysis did not take place.",
     "regions-not-understood": "The parser does not follow some regions of the code.",
+    "resource-baseline": "Where the recorded resources and the kernels of now don't meet.",
     "rule-failed": "A rule stopped with an internal error, and its findings are missing.",
     "fix-failed": "A file that was to be mended could not be written, and is as it was.",
     "fix-left-out": "A fix was not made, because the file may not be changed or would break.",

@@ -62,7 +62,7 @@ def common_folder(paths: Sequence[str], cwd: Path) -> Path:
 
 def parse_settings(origin: Origin) -> Settings:
     """Read settings out of TOML text. Raises SettingsError with file, line and column."""
-    raw: Any = _parse_toml(origin)
+    raw: Any = parse_toml(origin)
     for step in origin.table:
         raw = raw.get(step, {})
         if not isinstance(raw, dict):
@@ -72,11 +72,11 @@ def parse_settings(origin: Origin) -> Settings:
     for name, table in _table(fields, "rules", origin).items():
         rules[name] = _rule_settings(name, table, origin)
     for pattern, selectors in _table(fields, "per-file-ignores", origin).items():
-        _convert(selectors, tuple[str, ...], ("per-file-ignores", pattern), origin)
+        convert(selectors, tuple[str, ...], ("per-file-ignores", pattern), origin)
     for pattern, launch in _table(fields, "launches", origin).items():
-        _convert(launch, LaunchSettings, ("launches", pattern), origin)
+        convert(launch, LaunchSettings, ("launches", pattern), origin)
     fields.pop("rules", None)
-    settings: Settings = _convert(fields, Settings, (), origin)
+    settings: Settings = convert(fields, Settings, (), origin)
     return msgspec.structs.replace(settings, rules=rules)
 
 
@@ -103,7 +103,7 @@ def _read_if_ours(path: Path, cwd: Path) -> Origin | None:
     if b"cudalint" not in data:
         return None
     origin = Origin(_label(path, cwd), data, ("tool", "cudalint"))
-    tool = _parse_toml(origin).get("tool")
+    tool = parse_toml(origin).get("tool")
     return origin if isinstance(tool, dict) and "cudalint" in tool else None
 
 
@@ -120,7 +120,7 @@ def _label(path: Path, cwd: Path) -> str:
     return os.path.relpath(path, cwd)
 
 
-def _parse_toml(origin: Origin) -> dict[str, Any]:
+def parse_toml(origin: Origin) -> dict[str, Any]:
     """The document as plain data; a fault is a SettingsError at its line and column."""
     if sys.version_info >= (3, 11):
         import tomllib
@@ -158,11 +158,12 @@ def _rule_settings(name: str, table: object, origin: Origin) -> RuleSettings:
         raise SettingsError(f"{origin.place(keys, value=True)}: 'rules.{name}' must be a table")
     options = dict(table)
     level = options.pop("level", None)
-    converted: RuleSettings = _convert({"level": level}, RuleSettings, keys, origin)
+    converted: RuleSettings = convert({"level": level}, RuleSettings, keys, origin)
     return msgspec.structs.replace(converted, options=options)
 
 
-def _convert(value: object, type_: Any, keys: tuple[Key, ...], origin: Origin) -> Any:
+def convert(value: object, type_: Any, keys: tuple[Key, ...], origin: Origin) -> Any:
+    """The plain data at `keys` of a document as a `type_`. Raises SettingsError with its place."""
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:

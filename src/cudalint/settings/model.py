@@ -86,7 +86,8 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     which the first that fits counts. `plugins` are names of installed entry points of the
     group `cudalint.rules`; none is loaded unless named. `max_file_size` is in
     bytes; `compile_timeout` in seconds. `compile_commands` is "auto", "never", or
-    the path of a compilation database or its folder, relative to the root.
+    the path of a compilation database or its folder, relative to the root;
+    `resource_baseline` is the path of a file, likewise.
     """
 
     select: tuple[str, ...] = ("ALL",)
@@ -108,6 +109,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     compile: Literal["auto", "always", "never"] = "auto"
     compile_commands: str = "auto"
     compiler_launcher: Literal["ccache", "sccache", "distcc"] | None = None
+    resource_baseline: str | None = None
     compile_timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     max_file_size: Annotated[int, msgspec.Meta(gt=0)] = 10_000_000
     plugins: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import pytest
 from conftest import lint, write_files
 from cudalint.compile.toolchain import Toolchains
 from cudalint.finding import Finding, Level, Span
-from cudalint.registry import all_rules
+from cudalint.registry import RESERVED, all_rules
 from cudalint.rule import FileRule, NoOptions, Rule
 from cudalint.run import Counts, Run
 from cudalint.settings.origin import SettingsError
@@ -105,8 +105,11 @@ def test_the_tree_of_a_named_file_is_context(tmp_path: Path) -> None:
     assert shown(other) == []
 
 
-@pytest.mark.parametrize("name", ["CU504", "low-occupancy", "cudalint-CU505"])
-def test_suppressions_of_rules_to_come_are_no_mistake(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["CU598", "rule-to-come", "cudalint-CU598"])
+def test_suppressions_of_rules_to_come_are_no_mistake(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RESERVED, "CU598", "rule-to-come")
     text = f"int a;  // NOLINT({name}): measured\nint b;  // cudalint: ignore[{name}] measured\n"
     write_files(tmp_path, {"a.cu": text + "int c;  // NOLINT(CU599): none\n"})
     finished = lint(tmp_path, select=("CU0",))
@@ -116,13 +119,16 @@ def test_suppressions_of_rules_to_come_are_no_mistake(name: str, tmp_path: Path)
 @pytest.mark.parametrize(
     "text",
     [
-        'select = ["CU504"]\n',
-        'ignore = ["low-occupancy"]\n',
-        '[per-file-ignores]\n"a.cu" = ["CU505"]\n',
-        "[rules.resource-regression]\nlevel = 'note'\n",
+        'select = ["CU598"]\n',
+        'ignore = ["rule-to-come"]\n',
+        '[per-file-ignores]\n"a.cu" = ["CU598"]\n',
+        "[rules.rule-to-come]\nlevel = 'note'\n",
     ],
 )
-def test_settings_for_rules_to_come_say_so(text: str, tmp_path: Path) -> None:
+def test_settings_for_rules_to_come_say_so(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RESERVED, "CU598", "rule-to-come")
     write_files(tmp_path, {"a.cu": "int a;\n", "cudalint.toml": text})
     with pytest.raises(SettingsError, match=r"^cudalint\.toml:\d+:\d+: rule .* not available yet$"):
         lint(tmp_path)
