@@ -44,6 +44,27 @@ def test_case(folder: Path, tmp_path: Path) -> None:
     assert finished.notifications == ()
 
 
+SINGLE = [folder for folder in FOLDERS if len([*folder.rglob("*.*")]) == 1]
+
+
+@pytest.mark.parametrize("folder", SINGLE, ids=lambda folder: folder.name)
+def test_case_from_stdin(folder: Path, tmp_path: Path) -> None:
+    """What comes in place of a file is judged as the file is, also where there is none."""
+    expect = (folder / "EXPECT").read_text().splitlines()
+    (file,) = folder.rglob("*.*")
+    name = str(file.relative_to(folder))
+    selectors = tuple(expect[1].removeprefix("# select: ").split(","))
+    here, nowhere = tmp_path / "here", tmp_path / "nowhere"
+    shutil.copytree(folder, here)
+    nowhere.mkdir()
+    contents = {str(nowhere / name): file.read_bytes()}
+    from_file = lint(here, name, select=selectors, isolated=True)
+    given = lint(nowhere, name, select=selectors, isolated=True, contents=contents)
+    assert given.findings == from_file.findings
+    assert given.suppressed == from_file.suppressed
+    assert given.notifications == from_file.notifications == ()
+
+
 @pytest.mark.skipif(not SPECIFICATION.is_dir(), reason="the specification is not at hand")
 def test_the_cases_are_those_of_the_specification() -> None:
     def paths(folder: Path) -> list[str]:

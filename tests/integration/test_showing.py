@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,29 @@ def test_quiet_leaves_findings_and_errors(tree: Path) -> None:
         2,
         "cudalint: error: no such file or folder: 'gone.cu'\n",
     )
+
+
+def test_quiet_shows_no_progress_bar(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import contextmanager
+
+    from cudalint.cli import progressbar
+    from cudalint.cli.group import cli
+    from cudalint.compile.progress import Untold
+
+    bars = []
+
+    @contextmanager
+    def progress_bar() -> Iterator[Untold]:
+        bars.append("shown")
+        yield Untold()
+
+    monkeypatch.setattr(progressbar, "progress_bar", progress_bar)
+    monkeypatch.chdir(tree)
+    report = ("--output", "concise:out.txt")
+    assert cli.main([*NEVER, *report, "good.cu"], standalone_mode=False) == 0
+    assert bars == ["shown"]
+    assert cli.main([*NEVER, *report, "-q", "good.cu"], standalone_mode=False) == 0
+    assert bars == ["shown"]
 
 
 def test_files_that_would_be_analysed(tree: Path) -> None:

@@ -55,6 +55,14 @@ def test_the_version(installed: Path, tmp_path: Path) -> None:
     assert [line.split()[0] for line in said[1:]] == ["tree-sitter", "libclang", "nvcc"]
 
 
+def test_a_page_that_needs_the_shipped_style_and_script(installed: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.cu": HIDDEN_VOID})
+    done = start(installed, tmp_path, "--compile", "never", "--output", "html", "a.cu")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "prefers-color-scheme" in done.stdout
+    assert "addEventListener" in done.stdout
+
+
 def test_a_run_that_needs_the_shipped_headers(installed: Path, tmp_path: Path) -> None:
     write_files(tmp_path, {"a.cu": HIDDEN_VOID})
     done = start(installed, tmp_path, "--compile", "never", "--output-format", "concise", "a.cu")

@@ -79,8 +79,10 @@ def command(**options: Any) -> int:
     stdin, @FILE the files that FILE lists.
     """
     from cudalint.registry import PluginError
+    from cudalint.runner import run
     from cudalint.settings.origin import SettingsError
 
+    lint = run if options["quiet"] else _lint
     outputs = chosen_outputs(options)
     check_fix_options(options)
     if options["shard"] is not None and options["sarif_embed"]:
@@ -90,10 +92,10 @@ def command(**options: Any) -> int:
         if options["show_files"]:
             return tell(show_files(request), options)
         if options["diff"]:
-            finished, code = show_diff(request, _lint, options)
+            finished, code = show_diff(request, lint, options)
             tell(finished.notifications, options)
             return code
-        finished = run_and_fix(request, _lint, options) if options["fix"] else _lint(request)
+        finished = run_and_fix(request, lint, options) if options["fix"] else lint(request)
     except (SettingsError, PluginError) as error:
         complain(str(error))
         id_ = "unknown-plugin" if isinstance(error, PluginError) else "invalid-settings"

@@ -30,11 +30,16 @@ class Output(msgspec.Struct, frozen=True):
     file: str | None = None
 
 
+def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
 _OPTIONS = (
     click.option(
         "--output",
         "output",
         multiple=True,
+        shell_complete=_complete,
         metavar="FORMAT[:FILE]",
         help="Write a report in this format, to FILE or to stdout; may be repeated: "
         "--output sarif:out.sarif --output text. The formats are those of --output-format.",

@@ -38,6 +38,7 @@ def test_a_script_for_each_shell(shell: str) -> None:
         ("cudalint check --isol", ["plain,--isolated"]),
         ("cudalint tree --format j", ["plain,json"]),
         ("cudalint --compile al", ["plain,always"]),
+        ("cudalint --output js", ["plain,json", "plain,json-lines"]),
     ],
 )
 def test_the_words_that_may_follow(line: str, expected: list[str]) -> None:
