@@ -23,6 +23,7 @@ COMMANDS = {
     "resources": "cudalint.cli.resources",
     "rule": "cudalint.cli.rule",
     "rules": "cudalint.cli.rules",
+    "server": "cudalint.cli.server",
     "tree": "cudalint.cli.tree",
 }
 """Each command's module, which is imported when the command is run."""

@@ -1,0 +1,1 @@
+"""The language server: linting as one types, over pygls (the `lsp` extra)."""

@@ -1,0 +1,212 @@
+"""The server: what the client sends, when linting runs, and what is sent back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+import cudalint
+from cudalint.lsp.actions import FIX_ALL, actions
+from cudalint.lsp.places import path_of
+from cudalint.lsp.session import Document, Linted, lint, may_compile
+from cudalint.registry import PluginError, all_rules
+from cudalint.rulepage import markdown
+from cudalint.settings.origin import SettingsError
+
+_AFTER_CHANGE = 0.03
+"""Seconds without a further change before linting starts."""
+
+_WATCHED = (
+    "**/*.{cu,cuh,h,hpp,cpp,cc,cxx,inl}",
+    "**/{KERNEL,HARDWARE,MODEL}.toml",
+    "**/{cudalint,pyproject}.toml",
+    "**/compile_commands.json",
+)
+
+
+class Server(LanguageServer):
+    """One client's server. All of it runs in one thread, but for the linting itself."""
+
+    def __init__(self, cache: Path | None) -> None:
+        super().__init__("cudalint", cudalint.__version__)
+        self._cache = cache
+        self._linted: Linted | None = None
+        self._generation = 0
+        self._linting = asyncio.Lock()
+        self._compiling = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._complaint = ""
+
+    def lint_soon(self, delay: float = 0) -> None:
+        """Lint the open documents in `delay` seconds, unless asked again before that."""
+        self._generation += 1
+        self._start(self._lint(self._generation, delay))
+
+    async def _lint(self, generation: int, delay: float) -> None:
+        """Lint what is open, then compile, if all of it is saved."""
+        await asyncio.sleep(delay)
+        async with self._linting:
+            linted = await self._linted_now(generation, compiled=False)
+        if linted is None:
+            return
+        self._linted = linted
+        self._publish(linted)
+        if may_compile(self._documents(), self._folder()):
+            self._start(self._compile(generation))
+
+    async def _compile(self, generation: int) -> None:
+        """The same once more with nvcc, beside the linting of what is edited in the meantime."""
+        async with self._compiling:
+            linted = await self._linted_now(generation, compiled=True)
+        if linted is not None and generation == self._generation:
+            self._linted = linted
+            self._publish(linted)
+
+    async def _linted_now(self, generation: int, *, compiled: bool) -> Linted | None:
+        """What is found in the open documents; None when that can't be said, or is old by now."""
+        documents = self._documents()
+        if generation != self._generation or not documents:
+            return None
+        encoding = types.PositionEncodingKind(self.workspace.position_encoding or "utf-16").value
+        arguments = (documents, self._folder(), self._cache, encoding)
+        try:
+            linted = await asyncio.to_thread(lint, *arguments, compiled=compiled)
+        except (SettingsError, PluginError) as error:
+            self._complain(str(error))
+            return None
+        self._complaint = ""
+        return linted
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        # The loop itself holds tasks weakly.
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            text = f"internal error: {type(error).__name__}: {error}"
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
+
+    def _publish(self, linted: Linted) -> None:
+        open_now = self._documents()
+        for uri, found in linted.published().items():
+            if uri in open_now:
+                version = next(d.version for d in linted.documents.values() if d.uri == uri)
+                self.text_document_publish_diagnostics(
+                    types.PublishDiagnosticsParams(uri, found, version)
+                )
+        for notification in linted.run.notifications:
+            self.window_log_message(
+                types.LogMessageParams(types.MessageType.Log, notification.message)
+            )
+
+    def withdraw(self, uri: str) -> None:
+        """Take back what was said of a document that is closed."""
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """The code actions in a range; none while the text is newer than what was found."""
+        document = self._documents().get(params.text_document.uri)
+        if self._linted is None or document is None:
+            return []
+        context = params.context
+        return actions(self._linted, document, params.range, context.diagnostics, context.only)
+
+    def hover(self, params: types.HoverParams) -> types.Hover | None:
+        """The pages of the rules that found something at a position."""
+        document = self._documents().get(params.text_document.uri)
+        if self._linted is None or document is None:
+            return None
+        rules = {rule.code: rule for rule in all_rules()}
+        pages: dict[str, str] = {}
+        for finding in self._linted.findings(document):
+            offset = self._linted.places.offset(finding.span.path, params.position)
+            if finding.span.start <= offset <= finding.span.end and finding.code in rules:
+                pages[finding.code] = markdown(rules[finding.code], depth=3)
+        if not pages:
+            return None
+        text = "\n---\n\n".join(pages.values())
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+
+    def _documents(self) -> dict[str, Document]:
+        """The open documents that are files, by URI."""
+        found = {}
+        for uri, document in self.workspace.text_documents.items():
+            path = path_of(uri)
+            if path is not None:
+                found[uri] = Document(path, uri, document.version or 0, document.source)
+        return found
+
+    def _folder(self) -> Path:
+        root = self.workspace.root_path
+        return Path(root) if root else Path.cwd()
+
+    def _complain(self, text: str) -> None:
+        """Show what keeps linting from running, once until it is mended."""
+        if text != self._complaint:
+            self._complaint = text
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, text))
+
+
+def make_server(cache: Path | None) -> Server:
+    """A server that keeps file models in `cache` (None: nowhere), with its features."""
+    server = Server(cache)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        watched = server.client_capabilities.workspace
+        files = watched.did_change_watched_files if watched else None
+        if files is not None and files.dynamic_registration:
+            watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
+            await server.client_register_capability_async(
+                types.RegistrationParams(
+                    [
+                        types.Registration(
+                            "cudalint-watch",
+                            types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                            types.DidChangeWatchedFilesRegistrationOptions(watchers),
+                        )
+                    ]
+                )
+            )
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(_: types.DidOpenTextDocumentParams) -> None:
+        server.lint_soon()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(_: types.DidChangeTextDocumentParams) -> None:
+        server.lint_soon(_AFTER_CHANGE)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(_: types.DidSaveTextDocumentParams) -> None:
+        server.lint_soon()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(params: types.DidCloseTextDocumentParams) -> None:
+        server.withdraw(params.text_document.uri)
+        server.lint_soon()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def on_disk(_: types.DidChangeWatchedFilesParams) -> None:
+        server.lint_soon(_AFTER_CHANGE)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]),
+    )
+    async def wants_actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return server.actions(params)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def wants_hover(params: types.HoverParams) -> types.Hover | None:
+        return server.hover(params)
+
+    return server

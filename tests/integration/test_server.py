@@ -1,0 +1,346 @@
+"""The language server in a process of its own, driven by pygls's client as an editor would."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls import uris
+from pygls.lsp.client import LanguageClient
+
+from conftest import lint, write_files
+from cudalint.lines import LineIndex
+
+CASES = Path(__file__).parents[1] / "fixtures" / "cases"
+SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
+SOURCE = (
+    SPDX + "void f(cudaEvent_t done) {\n    /* é漢🚀 */ cudaEventRecord(done);\n}\n"
+    "void g(cudaEvent_t done, cudaStream_t stream) {\n    cudaEventRecord(done);\n}\n"
+)
+ISOLATED = '[rules.CU302]\nlevel = "warning"\n'
+
+
+class Editor(LanguageClient):
+    """An editor with one folder: it keeps the diagnostics of each file as they come."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__("editor", "1")
+        self.root = root
+        self.shown: dict[str, list[types.Diagnostic]] = {}
+        self.versions: dict[str, int | None] = {}
+        self.messages: list[str] = []
+        self.log: list[str] = []
+        self.watched: list[str] = []
+        self._news = asyncio.Event()
+
+        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def published(params: types.PublishDiagnosticsParams) -> None:
+            path = uris.to_fs_path(params.uri)
+            assert path
+            name = Path(path).relative_to(root).as_posix()
+            self.shown[name] = list(params.diagnostics)
+            self.versions[name] = params.version
+            self._news.set()
+
+        @self.feature(types.WINDOW_SHOW_MESSAGE)
+        def message(params: types.ShowMessageParams) -> None:
+            self.messages.append(params.message)
+            self._news.set()
+
+        @self.feature(types.WINDOW_LOG_MESSAGE)
+        def logged(params: types.LogMessageParams) -> None:
+            self.log.append(params.message)
+
+        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def register(params: types.RegistrationParams) -> None:
+            self.watched += [one.method for one in params.registrations]
+
+    def uri(self, name: str) -> str:
+        return str(uris.from_fs_path(str(self.root / name)))
+
+    async def until(self, holds: Callable[[], Any]) -> None:
+        """Wait until something came that makes it hold."""
+        while not holds():
+            try:
+                await asyncio.wait_for(self._news.wait(), 30)
+            except asyncio.TimeoutError:
+                pytest.fail(f"shown: {self.shown}, log: {self.log}")
+            self._news.clear()
+
+    def open(self, name: str, text: str | None = None) -> None:
+        given = (self.root / name).read_text() if text is None else text
+        item = types.TextDocumentItem(self.uri(name), "cuda-cpp", 1, given)
+        self.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def change(self, name: str, version: int, text: str) -> None:
+        self.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(version, self.uri(name)),
+                [types.TextDocumentContentChangeWholeDocument(text)],
+            )
+        )
+
+    def codes(self, name: str) -> list[str]:
+        return [str(d.code) for d in self.shown.get(name, [])]
+
+
+def with_editor(
+    root: Path, play: Callable[[Editor], Awaitable[None]], encoding: str = "utf-16"
+) -> None:
+    """Start the server on `root`, let the editor `play`, and end both in order."""
+
+    async def run() -> None:
+        editor = Editor(root)
+        command = ("-m", "cudalint", "server", "--no-cache")
+        await editor.start_io(sys.executable, *command, cwd=root)
+        started = await editor.initialize_async(
+            types.InitializeParams(
+                capabilities=types.ClientCapabilities(
+                    general=types.GeneralClientCapabilities(
+                        position_encodings=[types.PositionEncodingKind(encoding)]
+                    ),
+                    workspace=types.WorkspaceClientCapabilities(
+                        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(
+                            dynamic_registration=True
+                        )
+                    ),
+                ),
+                root_uri=uris.from_fs_path(str(root)),
+            )
+        )
+        assert started.capabilities.position_encoding == encoding
+        editor.initialized(types.InitializedParams())
+        await play(editor)
+        await editor.shutdown_async(None)
+        editor.exit(None)
+        await editor.stop()
+
+    asyncio.run(asyncio.wait_for(run(), 90))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_files(tmp_path, {"cudalint.toml": 'compile = "never"\n' + ISOLATED, "a.cu": SOURCE})
+    return tmp_path
+
+
+@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 20), ("utf-16", 15), ("utf-32", 14)])
+def test_positions_are_in_the_client_s_encoding(root: Path, encoding: str, column: int) -> None:
+    async def play(editor: Editor) -> None:
+        editor.open("a.cu")
+        await editor.until(lambda: "a.cu" in editor.shown)
+        first = editor.shown["a.cu"][0]
+        assert (first.code, first.source) == ("CU302", "cudalint")
+        assert first.severity == types.DiagnosticSeverity.Warning
+        assert first.code_description is not None
+        assert first.code_description.href.endswith("#cu302-event-record-without-stream")
+        assert (first.range.start.line, first.range.start.character) == (2, column)
+        assert first.range.end.character - first.range.start.character == len("cudaEventRecord")
+
+    with_editor(root, play, encoding)
+
+
+def test_diagnostics_follow_what_is_typed_and_go_when_the_file_is_closed(root: Path) -> None:
+    async def play(editor: Editor) -> None:
+        editor.open("a.cu")
+        await editor.until(lambda: editor.codes("a.cu") == ["CU302", "CU302"])
+        editor.change("a.cu", 2, SOURCE.replace("(done);\n}\nvoid g", "(done, s);\n}\nvoid g"))
+        await editor.until(lambda: editor.codes("a.cu") == ["CU302"])
+        assert editor.versions["a.cu"] == 2
+        editor.change("a.cu", 3, SPDX)
+        await editor.until(lambda: editor.codes("a.cu") == [])
+        editor.change("a.cu", 4, SOURCE)
+        await editor.until(lambda: len(editor.codes("a.cu")) == 2)
+        closed = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(editor.uri("a.cu")))
+        editor.text_document_did_close(closed)
+        await editor.until(lambda: editor.codes("a.cu") == [])
+
+    with_editor(root, play)
+
+
+def test_a_fix_is_offered_and_does_what_it_says(root: Path) -> None:
+    async def play(editor: Editor) -> None:
+        editor.open("a.cu")
+        await editor.until(lambda: len(editor.codes("a.cu")) == 2)
+        shown = editor.shown["a.cu"][1]
+        found = await editor.text_document_code_action_async(
+            types.CodeActionParams(
+                types.TextDocumentIdentifier(editor.uri("a.cu")),
+                types.Range(shown.range.start, shown.range.start),
+                types.CodeActionContext([shown]),
+            )
+        )
+        assert found is not None
+        (action,) = found
+        assert isinstance(action, types.CodeAction)
+        assert action.title.startswith("CU302: ")
+        assert action.title.endswith(" (unsafe)")
+        assert action.kind == types.CodeActionKind.QuickFix
+        assert list(action.diagnostics or ()) == [shown]
+        assert action.edit is not None
+        (change,) = action.edit.document_changes or ()
+        assert isinstance(change, types.TextDocumentEdit)
+        assert change.text_document.version == 1
+        (edit,) = change.edits
+        line = SOURCE.splitlines()[edit.range.start.line]
+        assert isinstance(edit, types.TextEdit)
+        at = edit.range.start.character
+        assert line[:at] + edit.new_text + line[at:] == "    cudaEventRecord(done, stream);"
+
+    with_editor(root, play)
+
+
+def test_all_safe_fixes_at_once(root: Path) -> None:
+    write_files(root, {"b.cu": "#include <cuda.h>\n", "cudalint.toml": 'compile = "never"\n'})
+
+    async def play(editor: Editor) -> None:
+        editor.open("b.cu")
+        await editor.until(lambda: editor.codes("b.cu"))
+        whole = types.Range(types.Position(0, 0), types.Position(9, 0))
+        found = await editor.text_document_code_action_async(
+            types.CodeActionParams(
+                types.TextDocumentIdentifier(editor.uri("b.cu")),
+                whole,
+                types.CodeActionContext([], only=[types.CodeActionKind.SourceFixAll]),
+            )
+        )
+        (action,) = found or ()
+        assert isinstance(action, types.CodeAction)
+        assert action.kind == "source.fixAll.cudalint"
+        assert action.edit is not None
+        (change,) = action.edit.document_changes or ()
+        assert isinstance(change, types.TextDocumentEdit)
+        assert SPDX in [edit.new_text for edit in change.edits if isinstance(edit, types.TextEdit)]
+
+    with_editor(root, play)
+
+
+def test_hovering_shows_the_rule(root: Path) -> None:
+    async def play(editor: Editor) -> None:
+        editor.open("a.cu")
+        await editor.until(lambda: editor.codes("a.cu"))
+        document = types.TextDocumentIdentifier(editor.uri("a.cu"))
+        place = editor.shown["a.cu"][0].range.start
+        found = await editor.text_document_hover_async(types.HoverParams(document, place))
+        assert found is not None
+        assert isinstance(found.contents, types.MarkupContent)
+        assert found.contents.value.startswith("### CU302 event-record-without-stream")
+        nothing = types.HoverParams(document, types.Position(0, 0))
+        assert await editor.text_document_hover_async(nothing) is None
+
+    with_editor(root, play)
+
+
+def test_settings_are_read_again_when_they_change_and_complained_of_once(root: Path) -> None:
+    async def play(editor: Editor) -> None:
+        editor.open("a.cu")
+        await editor.until(lambda: editor.codes("a.cu"))
+        assert types.WORKSPACE_DID_CHANGE_WATCHED_FILES in editor.watched
+        settings = root / "cudalint.toml"
+        event = types.FileEvent(editor.uri("cudalint.toml"), types.FileChangeType.Changed)
+        changed = types.DidChangeWatchedFilesParams([event])
+        settings.write_text('compile = "never"\nignore = ["CU302"]\n')
+        editor.workspace_did_change_watched_files(changed)
+        await editor.until(lambda: editor.codes("a.cu") == [])
+        settings.write_text("ignroe = []\n")
+        for _ in range(2):
+            editor.workspace_did_change_watched_files(changed)
+        await editor.until(lambda: editor.messages)
+        settings.write_text('compile = "never"\n')
+        editor.workspace_did_change_watched_files(changed)
+        await editor.until(lambda: editor.codes("a.cu"))
+        (message,) = editor.messages
+        assert "cudalint.toml:1:1: unknown key 'ignroe'; did you mean 'ignore'?" in message
+
+    with_editor(root, play)
+
+
+def test_unsaved_text_counts_for_the_other_files_too(root: Path) -> None:
+    write_files(
+        root,
+        {
+            "wait.cpp": SPDX + "void wait();\nvoid wait() { }\n",
+            "go.cu": SPDX + "void wait();\n"
+            "__global__ void __launch_bounds__(32) k();\n"
+            "void step(cudaStream_t s) { k<<<1, 32, 0, s>>>(); wait(); }\n",
+        },
+    )
+
+    async def play(editor: Editor) -> None:
+        editor.open("go.cu")
+        editor.open("wait.cpp")
+        await editor.until(lambda: {"go.cu", "wait.cpp"} <= set(editor.shown))
+        assert "CU301" not in editor.codes("wait.cpp")
+        editor.change(
+            "wait.cpp", 2, SPDX + "void wait();\nvoid wait() { cudaDeviceSynchronize(); }\n"
+        )
+        await editor.until(lambda: "CU301" in editor.codes("wait.cpp"))
+        (finding,) = [d for d in editor.shown["wait.cpp"] if d.code == "CU301"]
+        around = [place.location.uri for place in finding.related_information or ()]
+        assert editor.uri("go.cu") in around
+
+    with_editor(root, play)
+
+
+def test_compiled_when_saved(root: Path, toolchains: object) -> None:
+    write_files(
+        root,
+        {
+            "cudalint.toml": 'targets = ["sm_90"]\nselect = ["CU5"]\n',
+            "k.cu": SPDX + 'extern "C" __global__ void k(int* p) { int unused; p[0] = 1; }\n',
+        },
+    )
+
+    async def play(editor: Editor) -> None:
+        editor.open("k.cu")
+        await editor.until(lambda: editor.codes("k.cu") == ["CU507"])
+        fixed = (root / "k.cu").read_text().replace("int unused; ", "")
+        editor.change("k.cu", 2, fixed)
+        await editor.until(lambda: editor.codes("k.cu") == [])
+        (root / "k.cu").write_text(fixed.replace("p[0]", "int again; p[0]"))
+        editor.change("k.cu", 3, (root / "k.cu").read_text())
+        editor.text_document_did_save(
+            types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(editor.uri("k.cu")))
+        )
+        await editor.until(lambda: editor.codes("k.cu") == ["CU507"])
+
+    with_editor(root, play)
+
+
+def test_every_case_is_found_as_the_command_line_finds_it(tmp_path: Path) -> None:
+    """Each in a folder of its own, all source files opened."""
+    folders = [folder for folder in sorted(CASES.iterdir()) if folder.is_dir()]
+    expected: dict[str, list[tuple[int, int, str]]] = {}
+    for folder in folders:
+        shutil.copytree(folder, tmp_path / folder.name)
+
+    async def play(editor: Editor) -> None:
+        for name in expected:
+            editor.open(name, (tmp_path / name).read_bytes().decode())
+        await editor.until(lambda: set(expected) <= set(editor.shown))
+        for name, places in expected.items():
+            found = [
+                (d.range.start.line + 1, d.range.start.character + 1, str(d.code))
+                for d in editor.shown[name]
+            ]
+            assert sorted(found) == places, name
+
+    whole = lint(tmp_path, isolated=True)
+    for path, source in whole.sources.items():
+        index = LineIndex(source.data)
+        expected[path] = sorted(
+            (place.line, place.column, finding.code)
+            for finding in whole.findings
+            if finding.span.path == path
+            for place in [index.position(finding.span.start, "utf16")]
+        )
+    for settings in tmp_path.rglob("cudalint.toml"):
+        settings.unlink()
+    (tmp_path / "cudalint.toml").write_text('compile = "never"\n')
+    with_editor(tmp_path, play)
