@@ -173,7 +173,7 @@ def test_what_is_no_file_is_written_into(tree: Path) -> None:
 
 
 def test_colour_goes_to_a_file_only_when_always(tree: Path) -> None:
-    start(tree, *NEVER, "--output", "text:o.txt", ".", FORCE_COLOR="0")
+    start(tree, *NEVER, "--output", "text:o.txt", ".", FORCE_COLOR="1")
     assert "\x1b" not in (tree / "o.txt").read_text()
     start(tree, *NEVER, "--output", "text:o.txt", "--color", "always", ".")
     assert "\x1b" in (tree / "o.txt").read_text()

@@ -199,11 +199,13 @@ def write_failure(
 def _made(run: Run, output: Output, options: Mapping[str, Any]) -> bytes:
     from cudalint.reporters.colour import wants_colour
 
-    terminal = output.file is None and sys.stdout.isatty()
+    colour = options["color"] == "always"
+    if output.file is None:
+        colour = wants_colour(options["color"], os.environ, sys.stdout.isatty())
     text = report(
         output.format,
         run,
-        colour=wants_colour(options["color"], os.environ, terminal),
+        colour=colour,
         limit=options["max_findings"],
         statistics=options["statistics"],
         quiet=options["quiet"],
