@@ -66,6 +66,14 @@ class Classes:
         """Whether a class of this name is defined in the files of the run."""
         return name in self._names
 
+    def members_of(self, owners: frozenset[str]) -> frozenset[str]:
+        """The names of the data members that are of one of these classes."""
+        return frozenset(
+            name
+            for (_, name), type_text in self._members.items()
+            if class_name(type_text) in owners
+        )
+
     def with_bases(self, name: str) -> Iterator[str]:
         """The class and all that it derives from, nearest first."""
         yield from _closure(name, self._bases)

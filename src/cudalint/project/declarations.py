@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -58,6 +58,7 @@ class Declarations:
         self._models = models
         self._sources = sources
         self._parameters: dict[tuple[str, str], bool] = {}
+        self._in_bodies: dict[tuple[str, int, str], list[Declared]] = {}
 
     def in_body(self, name: str, function: Function, place: Place) -> Declared | None:
         """The declaration of a local in a function's body, before `place`."""
@@ -65,7 +66,12 @@ class Declarations:
         body = function.body
         if source is None or body is None or body.path != place.path:
             return None
-        return self._last(name, source.data, body.start, min(place.at, body.end), place)
+        key = (place.path, body.start, name)
+        if key not in self._in_bodies:
+            found = list(self._all(name, source.data, body.start, body.end, place))
+            self._in_bodies[key] = found
+        before = (declared for declared in self._in_bodies[key] if declared.at < place.at)
+        return next(before, None)
 
     def is_template_parameter(self, name: str, path: str) -> bool:
         """Whether a template of the file has a type parameter of this name."""
@@ -84,11 +90,14 @@ class Declarations:
         if source is None:
             return None
         end = len(source.data)
-        return self._last(name, source.data, 0, end, Place(path, -1, "", end))
+        return next(self._all(name, source.data, 0, end, Place(path, -1, "", end)), None)
 
-    def _last(self, name: str, data: bytes, start: int, end: int, place: Place) -> Declared | None:
+    def _all(
+        self, name: str, data: bytes, start: int, end: int, place: Place
+    ) -> Iterator[Declared]:
+        """The declarations of a name in a part of a file, the last one first."""
         if not name.isascii() or not name:
-            return None
+            return
         spelt = name.encode()
         at = end
         while (at := data.rfind(spelt, start, at)) >= 0:
@@ -97,14 +106,15 @@ class Declarations:
             after = data[at + len(spelt) : at + len(spelt) + 2].lstrip()[:1]
             bound = _bound(data, start, at, len(spelt)) if after in (b",", b"]") else None
             if bound is not None:
-                return bound
+                yield bound
+                continue
             if after and after in b";={([:,)" and not self._is_inside(place, at):
                 before = data[max(start, at - _BEFORE) : at].decode("latin-1")
+                before = before[max(before.rfind(char) for char in ";{}") :]
                 written = _TYPE.search(before)
                 if written is not None and _declares(before[: written.start()], after, written):
                     value, loops = _value(data, at + len(spelt))
-                    return Declared(written["type"], at + len(spelt), value, loops)
-        return None
+                    yield Declared(written["type"], at + len(spelt), value, loops)
 
     def _is_inside(self, place: Place, at: int) -> bool:
         """Whether `at` is in a comment, or, for a global, in a function."""

@@ -59,6 +59,8 @@ class Resolver:
     ) -> None:
         self._models = models
         self._includes = includes
+        self._sources = sources
+        self._seen_scopes: dict[tuple[str, str], set[tuple[str, ...]]] = {}
         self._usings = Usings(sources, includes)
         self._classes = Classes(models, sources)
         self._receivers = Receivers(models, sources, includes, self._classes, self._returned)
@@ -83,6 +85,8 @@ class Resolver:
                     self._add(path, function)
         called = (owner for owner, name in self._methods if name == "operator()")
         self._callable = frozenset(called)
+        self._callable_members = self._classes.members_of(self._callable)
+        self._speaks_of_callable: dict[str, bool] = {}
         self.knows_objects = bool(self._callable or self._stored)
 
     def targets(self, path: str, caller: Function, call: Call) -> list[Definition]:
@@ -249,9 +253,20 @@ class Resolver:
 
     def _object(self, path: str, caller: Function, call: Call) -> list[Definition]:
         """The `operator()` of the object that a call without a function's name is made on."""
+        if not self._callable or not self._may_be_object(path, call):
+            return []
         expression = call.callee if not call.receiver else f"{call.receiver}.{call.name}"
         owner = self._receivers.class_of(expression, _place(caller, call))
         return self._of_class(path, caller, owner, "operator()") if owner in self._callable else []
+
+    def _may_be_object(self, path: str, call: Call) -> bool:
+        """Whether a class with a call operator is spoken of where the object could come from."""
+        if call.name in self._callable_members:
+            return True
+        if path not in self._speaks_of_callable:
+            text = self._sources[path].data if path in self._sources else b""
+            self._speaks_of_callable[path] = any(c.encode() in text for c in self._callable)
+        return self._speaks_of_callable[path]
 
     def _returned(self, owner: str, name: str) -> str | None:
         """What the functions of a class ("" for free ones) and a name return, if all the same."""
@@ -260,8 +275,12 @@ class Resolver:
 
     def _scopes(self, path: str, name: str) -> set[tuple[str, ...]]:
         """The namespaces that have a free function of this name, as the file at `path` sees it."""
-        files = (path, *self._includes.closure(path))
-        return set().union(*(self._declarations(p).get(name, ()) for p in files))
+        key = (path, name)
+        if key not in self._seen_scopes:
+            files = (path, *self._includes.closure(path))
+            found = (self._declarations(p).get(name, ()) for p in files)
+            self._seen_scopes[key] = set().union(*found)
+        return self._seen_scopes[key]
 
     def _declarations(self, path: str) -> dict[str, set[tuple[str, ...]]]:
         """The free functions of one file, defined or not: name to namespaces."""

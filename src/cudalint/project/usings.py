@@ -14,14 +14,8 @@ if TYPE_CHECKING:
     from cudalint.source import SourceFile
 
 _NAME = rb"(?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*"
-_USING = re.compile(
-    rb"^[^\S\n]*(?:[^\n/\"'#]*[;{}]\s*)?(?:using\s+(?P<whole>namespace\s+)?(?P<used>"
-    + _NAME
-    + rb")\s*;|namespace\s+(?P<alias>[A-Za-z_]\w*)\s*=\s*(?P<meant>"
-    + _NAME
-    + rb")\s*;)",
-    re.MULTILINE,
-)
+_USED = re.compile(rb"using\s+(namespace\s+)?(" + _NAME + rb")\s*;")
+_ALIAS = re.compile(rb"namespace\s+([A-Za-z_]\w*)\s*=\s*(" + _NAME + rb")\s*;")
 
 Scope = tuple[str, ...]
 
@@ -64,14 +58,23 @@ class _Own:
         self.whole: list[Scope] = []
         self.names: dict[str, list[Scope]] = {}
         self.aliases: dict[str, Scope] = {}
-        for match in _USING.finditer(data) if b"using" in data or b"namespace" in data else ():
-            if match["alias"]:
-                self.aliases[match["alias"].decode()] = _parts(match["meant"])
-            elif match["whole"]:
-                self.whole.append(_parts(match["used"]))
+        for match in _USED.finditer(data):
+            if not _is_code(data, match.start()):
+                continue
+            *scope, name = _parts(match[2])
+            if match[1]:
+                self.whole.append((*scope, name))
             else:
-                *scope, name = _parts(match["used"])
                 self.names.setdefault(name, []).append(tuple(scope))
+        for match in _ALIAS.finditer(data):
+            if _is_code(data, match.start()):
+                self.aliases[match[1].decode()] = _parts(match[2])
+
+
+def _is_code(data: bytes, at: int) -> bool:
+    """Whether a statement can start there: no line comment, literal or other word before it."""
+    line = data[data.rfind(b"\n", 0, at) + 1 : at].strip()
+    return not line or line.endswith((b";", b"{", b"}", b"inline"))
 
 
 def _parts(name: bytes) -> Scope:
