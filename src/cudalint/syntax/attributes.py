@@ -38,6 +38,11 @@ _SHOUTED_WORD = re.compile(
     rb"template|constexpr|auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
     rb"friend|using)\b)"
 )
+# Such a word before any name: what it ends in says that it is one.
+_SHOUTED_SPECIFIER = re.compile(
+    rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]*_(?:DEVICE|HOST|HD|HOSTDEVICE|INLINE|FORCEINLINE|API|EXPORT)"
+    rb"(?=[ \t]+[A-Za-z_])"
+)
 _GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ANY_ATTRIBUTE_WORD = re.compile(
@@ -111,7 +116,7 @@ def mask_shouted_words(bare: bytes, text: bytearray) -> None:
 
     `PRAGMA_UNROLL` on a line of its own before a loop, `API_EXPORT void f();`.
     """
-    for match in _SHOUTED_WORD.finditer(bare):
+    for match in (*_SHOUTED_WORD.finditer(bare), *_SHOUTED_SPECIFIER.finditer(bare)):
         start, end = match.span()
         before = bare[max(0, start - 400) : start].rstrip()
         if before and before[-1] not in b";{}:)>":

@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.syntax import attributes, conditionals
 from cudalint.syntax.attributes import blank
+from cudalint.syntax.blocks import open_blocks
 from cudalint.syntax.brackets import after_space, close_of
 from cudalint.syntax.lexer import Directive, Lexed, lex, splice
 from cudalint.syntax.macros import Definition, read_definitions
@@ -26,6 +27,7 @@ _CUT_NAME = re.compile(rb"\w+(?:\\\r?\n\w+)+")
 _CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
 _CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
+_DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
 _CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]*?(\.\.\.[^:;{}?]*):")
 _WORD_BYTE = re.compile(rb"\w")
 
@@ -131,6 +133,7 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
     }
     structural = {d.name: d for d in prepared.definitions if is_structural(d)}
     configurations = {d.name for d in prepared.definitions if is_configuration(d)}
+    stating = {d.name for d in prepared.definitions if d.parameters is None and b";" in d.body}
     found = []
     for blanked in conditionals.exclusive_choices(prepared.bare, prepared.groups):
         code, bare = prepared.code + b"\n", bytearray(prepared.bare + b"\n")
@@ -155,7 +158,8 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
                 bare, max(0, use.start - 40), use.start
             ):
                 blank(parse, use.start, use.open_at)
-        _end_statements(bare, parse, uses)
+        open_blocks(bare, parse)
+        _end_statements(bare, parse, uses, stating)
         _mask_extensions(bytes(bare), parse)
         attributes.mask_attributes(bytes(bare), parse)
         attributes.mask_shouted_words(bytes(bare), parse)
@@ -255,7 +259,13 @@ def _keep_braces(parse: bytearray, use: Use, definition: Definition) -> None:
 
 
 def _mask_extensions(bare: bytes, parse: bytearray) -> None:
-    """What compilers take beyond C++ and the grammar does not: typeof, ranges of cases."""
+    """What compilers take and the grammar does not: typeof, ranges of cases, `decltype(x){}`."""
+    if b"decltype" in bare:
+        for match in _DECLTYPE.finditer(bare):
+            close = close_of(bare, match.end() - 1)
+            following = after_space(bare, close + 1)
+            if close >= 0 and bare[following : following + 1] == b"{":
+                parse[match.end() - 1 : close + 1] = b"_" * (close + 2 - match.end())
     if b"typeof" in bare:
         for match in _TYPEOF.finditer(bare):
             close = close_of(bare, match.end() - 1)
@@ -277,22 +287,28 @@ def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:
     bare[use.end - 1] = ord(";")
 
 
-def _end_statements(bare: bytearray, parse: bytearray, uses: list[Use]) -> None:
-    """Put a `;` after macro uses that stand as statements without one, in both texts."""
-    candidates = {(m.start(), m.end() - 1): False for m in _SHOUTED_CALL.finditer(bare)}
-    candidates |= {(use.start, use.open_at): True for use in uses if use.open_at >= 0}
-    for (start, open_at), known in sorted(candidates.items()):
+def _end_statements(
+    bare: bytearray, parse: bytearray, uses: list[Use], stating: set[bytes]
+) -> None:
+    """Put a `;` after macro uses that stand as statements without one, in both texts.
+
+    `stating` are macros without parameters that stand for statements.
+    """
+    candidates = {m.start(): (m.end() - 1, -1) for m in _SHOUTED_CALL.finditer(bare)}
+    known = {u.start: (u.open_at, u.close_at) for u in uses if u.open_at >= 0}
+    known |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
+    for start, (open_at, close) in sorted((candidates | known).items()):
         before = bare[max(0, start - 400) : start].rstrip()
         if (before and before[-1] not in b";{}:") or not parse[start : start + 1].strip():
             continue
-        close = close_of(bare, open_at)
+        close = close if close >= 0 else close_of(bare, open_at)
         if close < 0:
             continue
         after = after_space(bare, close + 1)
         following = bare[after : after + 1]
         if (
             after > close + 1
-            and (known or b"\n" in bare[close + 1 : after])
+            and (start in known or b"\n" in bare[close + 1 : after])
             and (following == b"}" or following == b"~" or _WORD_BYTE.match(following))
         ):
             parse[close + 1] = bare[close + 1] = ord(";")
