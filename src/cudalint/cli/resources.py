@@ -25,8 +25,11 @@ Examples:
   cudalint resources a.cu --sort spills              what spills most comes first
   cudalint resources . --format html --output-file resources.html
   cudalint resources . --format json | jq '.rows[] | select(.occupancy < 0.25)'
+  cudalint resources kernels/ --write-baseline resources.toml
+  cudalint resources kernels/ --diff HEAD~1          what changed, the worst first
 
-Exit codes: 0 measured, 1 a file did not compile, 2 the run itself failed.
+Exit codes: 0 measured, 1 a file did not compile or, with --diff, a kernel is worse,
+2 the run itself failed.
 """
 
 
@@ -53,6 +56,23 @@ Exit codes: 0 measured, 1 a file did not compile, 2 the run itself failed.
     show_default=True,
     help="What the kernels are sorted by, the worst first; a kernel's archs stay together.",
 )
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="Record the figures in this TOML file, for rule CU506, instead of showing them.",
+)
+@click.option(
+    "--keep-other-nvcc",
+    is_flag=True,
+    help="With --write-baseline: keep the lines that are of another version of nvcc.",
+)
+@click.option(
+    "--diff",
+    "revision",
+    metavar="REV",
+    help="Compile this commit's files too, and show what changed since.",
+)
 @compiler_launcher_option
 @reading_options
 @click.option("--verbose", is_flag=True, help="Say more about what went wrong.")
@@ -74,6 +94,7 @@ def command(**options: Any) -> int:
     from cudalint.resources.order import sorted_groups
     from cudalint.settings.origin import SettingsError
 
+    _check(options)
     request = _request(options)
     try:
         with progress_bar() as progress:
@@ -83,12 +104,48 @@ def command(**options: Any) -> int:
         return 2
     if not _told(measured, verbose=options["verbose"]):
         return 2
+    if options["write_baseline"] is not None:
+        from cudalint.cli.resourcebaseline import record
+
+        keep = options["keep_other_nvcc"]
+        return record(measured, options["write_baseline"], keep_other_nvcc=keep)
+    if options["revision"] is not None:
+        return _diff(request, measured, options)
     groups = sorted_groups(measured.table.rows, options["sort"])
     places = ShownPlaces(measured.sources, str(measured.root), str(request.cwd))
     report = written(options["format_"], groups, measured, places)
     if not _write(report.encode("utf-8", "surrogateescape"), options["output_file"]):
         return 2
     return 1 if measured.table.failures else 0
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Raise UsageError for options that can't go together."""
+    from cudalint.resources.formats.difference import FORMATS as OF_DIFF
+
+    if options["write_baseline"] is not None and options["revision"] is not None:
+        raise click.UsageError("--write-baseline and --diff are two things to do: give one")
+    if options["keep_other_nvcc"] and options["write_baseline"] is None:
+        raise click.UsageError("--keep-other-nvcc goes with --write-baseline only")
+    if options["revision"] is not None and options["format_"] not in OF_DIFF:
+        raise click.UsageError(f"--diff is written as one of {', '.join(OF_DIFF)}")
+
+
+def _diff(request: Request, measured: Measured, options: dict[str, Any]) -> int:
+    """Write what changed since the commit; the exit code."""
+    from cudalint.cli.resourcediff import DiffError, since, tell_failures
+    from cudalint.resources.formats.difference import written
+
+    try:
+        found = since(options["revision"], request, measured)
+    except DiffError as error:
+        complain(str(error))
+        return 2
+    tell_failures(found, options["revision"])
+    report = written(options["format_"], found, options["revision"])
+    if not _write(report.encode("utf-8", "surrogateescape"), options["output_file"]):
+        return 2
+    return 1 if found.worse else 0
 
 
 def _request(options: dict[str, Any]) -> Request:

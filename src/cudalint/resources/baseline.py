@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -159,18 +159,21 @@ def configured_baseline(name: str, root: Path, cwd: Path, origin: Origin | None)
     return read_baseline(path, os.path.relpath(path, cwd))
 
 
-def write_baseline(rows: Iterable[ResourceRow], others: Sequence[Recorded] = ()) -> str:
-    """The text of a baseline of `rows`: sorted, a line for each.
+def write_baseline(
+    rows: Iterable[ResourceRow],
+    others: Iterable[Recorded] = (),
+    before: Iterable[Recorded] = (),
+) -> str:
+    """The text of a baseline of `rows` and `others`: sorted, a line for each.
 
-    `others` are lines of before, of which those of other versions of nvcc stay
-    for the kernels that are still there. Raises ValueError for a file name that
-    TOML can't hold.
+    Of the lines `before` those of other versions of nvcc stay, for the kernels
+    that are still there. Raises ValueError for a file name that TOML can't hold.
     """
     lines = _told_apart(set(map(recorded, rows)))
     keys = {line.key for line in lines}
     versions = {line.nvcc for line in lines}
-    stay = (line for line in others if line.key in keys and line.nvcc not in versions)
-    ordered = sorted((*lines, *stay), key=_order)
+    stay = (line for line in before if line.key in keys and line.nvcc not in versions)
+    ordered = sorted((*lines, *others, *stay), key=_order)
     texts = "".join(f"  {_table(line)},\n" for line in ordered)
     return f"{_HEAD}version = 1\nkernels = [\n{texts}]\n"
 

@@ -29,15 +29,16 @@ def json(groups: Sequence[Group], failures: Sequence[FailedCompile]) -> str:
 
 def _encoded(document: dict[str, Any]) -> bytes:
     """As UTF-8; file names that are no text keep their bytes, shown as escapes."""
-    return msgspec.json.encode(_clean(document))
+    return msgspec.json.encode(clean(document))
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
+    """Plain data without what UTF-8 can't hold."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {key: _clean(inner) for key, inner in value.items()}
-    return [_clean(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: clean(inner) for key, inner in value.items()}
+    return [clean(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _row(row: ResourceRow) -> dict[str, Any]:
