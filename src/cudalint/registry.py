@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
 GROUP = "cudalint.rules"
 
-RESERVED: dict[str, str] = {}
-"""The codes and names of the public catalogue that no rule has yet.
-
-Comments and settings may come from a later version: such a code is no mistake,
-though nothing can be selected by it.
-"""
-
 
 class PluginError(Exception):
     """A plugin that the settings name is not installed, or holds no rule."""

@@ -19,7 +19,7 @@ from cudalint.fixes.offer import offered
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
 from cudalint.reading import read, with_overrides
-from cudalint.registry import RESERVED, all_rules
+from cudalint.registry import all_rules
 from cudalint.rule import CompileRule, ProjectRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
 from cudalint.settings.check import check_selectors, rule_options
@@ -269,7 +269,7 @@ class _Stages:
             distinct(judging.findings, models),
             judging.suppression_rules(),
             ran,
-            RESERVED | {rule.code: rule.name for rule in self._every},
+            {rule.code: rule.name for rule in self._every},
         )
         rules = tuple(
             RuleInForce(

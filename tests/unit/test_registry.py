@@ -10,7 +10,7 @@ from types import ModuleType
 import msgspec
 import pytest
 
-from cudalint.registry import RESERVED, PluginError, all_rules, rules_in
+from cudalint.registry import PluginError, all_rules, rules_in
 from cudalint.rule import FileRule, Rule
 from cudalint.rulepage import anchor, markdown, read_page
 
@@ -24,11 +24,6 @@ def test_codes_and_names_are_unique_and_sorted() -> None:
     assert codes == sorted(set(codes))
     assert len({rule.name for rule in RULES}) == len(RULES)
     assert len(RULES) > 20
-
-
-def test_what_is_reserved_is_no_rule_yet() -> None:
-    assert not set(RESERVED) & {rule.code for rule in RULES}
-    assert not set(RESERVED.values()) & {rule.name for rule in RULES}
 
 
 @each_rule

@@ -49,11 +49,7 @@ def _find(word: str, rules: tuple[type[Rule], ...]) -> type[Rule]:
     for rule in rules:
         if word.lower() in (rule.code.lower(), rule.name, f"cudalint-{rule.name}"):
             return rule
-    from cudalint.settings.check import is_reserved
     from cudalint.settings.origin import did_you_mean
-
-    if is_reserved(word.upper()) or is_reserved(word.lower()):
-        raise click.UsageError(f"rule '{word}' is not available yet")
 
     names = [name for rule in rules for name in (rule.code, rule.name)]
     meant = did_you_mean(word, names) or did_you_mean(word.upper(), names)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.registry import RESERVED
 from cudalint.settings.load import Loaded, explain
 from cudalint.settings.model import Settings
 from cudalint.settings.origin import Key, Origin, SettingsError, did_you_mean
@@ -53,8 +52,6 @@ def rule_options(
         rule = by_key.get(key)
         if rule is None:
             place = _place(origin, ("rules", key))
-            if is_reserved(key):
-                raise SettingsError(f"{place}rule '{key}' is not available yet")
             raise SettingsError(f"{place}unknown rule '{key}'{did_you_mean(key, list(by_key))}")
         if rule.code in given:
             place = _place(origin, ("rules", key))
@@ -79,11 +76,6 @@ def _convert(
         raise explain(error, rule.options, ("rules", key), origin, ("level",)) from None
 
 
-def is_reserved(word: str) -> bool:
-    """Whether a code or name is in the public catalogue, and no rule has it yet."""
-    return word in RESERVED or word in RESERVED.values()
-
-
 def _check(
     selector: str,
     rules: Sequence[type[Rule]],
@@ -93,8 +85,6 @@ def _check(
 ) -> None:
     if any(specificity(selector, rule) is not None for rule in rules):
         return
-    if is_reserved(selector):
-        raise SettingsError(f"{_place(origin, keys)}rule '{selector}' {where} is not available yet")
     known = ["ALL", *(rule.code for rule in rules), *(rule.name for rule in rules)]
     place = _place(origin, keys)
     meant = did_you_mean(selector, known) or did_you_mean(selector.upper(), known)

@@ -28,6 +28,7 @@ MEANING = {
     "below the root",
     "compiler-launcher": "a program that nvcc is run through: ccache, sccache, distcc",
     "compile-timeout": "the most seconds of one compile",
+    "resource-baseline": "the file with the recorded resources of the kernels (CU506)",
     "max-file-size": "the most bytes of a file; a larger one is CU004",
     "plugins": "names of installed entry points of the group cudalint.rules; none is loaded "
     "unless it is named",

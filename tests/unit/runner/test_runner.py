@@ -10,7 +10,7 @@ import pytest
 from conftest import lint, write_files
 from cudalint.compile.toolchain import Toolchains
 from cudalint.finding import Finding, Level, Span
-from cudalint.registry import RESERVED, all_rules
+from cudalint.registry import all_rules
 from cudalint.rule import FileRule, NoOptions, Rule
 from cudalint.run import Counts, Run
 from cudalint.settings.origin import SettingsError
@@ -103,35 +103,6 @@ def test_the_tree_of_a_named_file_is_context(tmp_path: Path) -> None:
     assert not finished.sources["kernels/hw/common/k.cu"].requested
     other = lint(tmp_path, "kernels/hw/m/q/other.cu")
     assert shown(other) == []
-
-
-@pytest.mark.parametrize("name", ["CU598", "rule-to-come", "cudalint-CU598"])
-def test_suppressions_of_rules_to_come_are_no_mistake(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(RESERVED, "CU598", "rule-to-come")
-    text = f"int a;  // NOLINT({name}): measured\nint b;  // cudalint: ignore[{name}] measured\n"
-    write_files(tmp_path, {"a.cu": text + "int c;  // NOLINT(CU599): none\n"})
-    finished = lint(tmp_path, select=("CU0",))
-    assert [(f.code, f.span.start > len(text)) for f in finished.findings] == [("CU002", True)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'select = ["CU598"]\n',
-        'ignore = ["rule-to-come"]\n',
-        '[per-file-ignores]\n"a.cu" = ["CU598"]\n',
-        "[rules.rule-to-come]\nlevel = 'note'\n",
-    ],
-)
-def test_settings_for_rules_to_come_say_so(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(RESERVED, "CU598", "rule-to-come")
-    write_files(tmp_path, {"a.cu": "int a;\n", "cudalint.toml": text})
-    with pytest.raises(SettingsError, match=r"^cudalint\.toml:\d+:\d+: rule .* not available yet$"):
-        lint(tmp_path)
 
 
 def test_what_needs_an_arch_is_told_once_to_be_skipped(tmp_path: Path) -> None:
