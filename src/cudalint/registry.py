@@ -10,6 +10,7 @@ packages (50 ms) is paid by those who use one.
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -30,11 +31,7 @@ class PluginError(Exception):
 
 def all_rules(plugins: Sequence[str] = ()) -> tuple[type[Rule], ...]:
     """Every rule class, sorted by code. Raises PluginError."""
-    rules = set()
-    for info in iter_modules(cudalint.rules.__path__):
-        rules.update(rules_in(import_module(f"{cudalint.rules.__name__}.{info.name}")))
-    if plugins:
-        rules.update(_plugin_rules(plugins))
+    rules = {*_own_rules(), *(_plugin_rules(plugins) if plugins else ())}
     return tuple(sorted(rules, key=lambda rule: rule.code))
 
 
@@ -47,6 +44,14 @@ def rules_in(module: ModuleType) -> list[type[Rule]]:
         and issubclass(value, Rule)
         and value.__module__ == module.__name__
     ]
+
+
+@cache
+def _own_rules() -> tuple[type[Rule], ...]:
+    """Those of this package, looked for once in the life of a server."""
+    names = (info.name for info in iter_modules(cudalint.rules.__path__))
+    modules = [import_module(f"{cudalint.rules.__name__}.{name}") for name in names]
+    return tuple(rule for module in modules for rule in rules_in(module))
 
 
 def _plugin_rules(plugins: Sequence[str]) -> list[type[Rule]]:
