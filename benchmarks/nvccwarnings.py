@@ -1,8 +1,9 @@
 """What nvcc's front end warns of in one source file: places, and which lines it read at all.
 
-nvcc runs both of its passes, host and device, and stops each after the front end
-(`-fdevice-syntax-only`): that is where launches and kernels are judged. So a file
-counts as one that compiles when both passes take it, whatever ptxas would say.
+nvcc runs its device pass, which reads host code too, and stops after the front
+end (`-fdevice-syntax-only`): there launches and kernels are judged, of templates
+each instance. So a file counts as one that compiles when the front end takes it,
+whatever ptxas would say; what stands under `#ifndef __CUDA_ARCH__` is not read.
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ class FrontEnd:
         """Compile `source` as far as syntax goes, with the usual include folders up to `root`."""
         with tempfile.TemporaryDirectory() as folder:
             command = (
-                *(self._nvcc, "--cuda", "-fdevice-syntax-only", *FLAGS, *self._flags),
+                *(self._nvcc, "-ptx", "-fdevice-syntax-only", *FLAGS, *self._flags),
                 *(f"-I{include}" for include in _folders(root, source)),
-                *("--keep", "--keep-dir", folder, "-o", str(Path(folder) / "out.ii"), str(source)),
+                *("--keep", "--keep-dir", folder, "-o", str(Path(folder) / "out.ptx"), str(source)),
             )
             done = Processes().run(
                 command,
@@ -75,17 +76,20 @@ class FrontEnd:
             if not done.ok:
                 return Answer(_first_error(done.output))
             read: dict[str, set[int]] = {}
-            for preprocessed in Path(folder).glob("*.cpp[0-9]*.ii"):
+            for preprocessed in Path(folder).glob("*.ii"):
                 _lines_read(preprocessed, read)
             return Answer("", frozenset(_places(done.output)), read)
 
 
 def _folders(root: Path, source: Path) -> list[Path]:
-    """The file's folder and those above it up to `root`, each with its folders of headers."""
-    found = []
+    """`root`, and the folders of headers of the file's folder and of those above it.
+
+    Not these themselves: a header there may have the name of the system's.
+    """
+    found = [root]
     folder = source.parent
     while True:
-        found += [folder, *(folder / name for name in _INCLUDED if (folder / name).is_dir())]
+        found += [folder / name for name in _INCLUDED if (folder / name).is_dir()]
         if folder in (root, folder.parent):
             return found
         folder = folder.parent

@@ -261,8 +261,9 @@ def main() -> int:
     missed = 0
     for folder in options.folders:
         root = Path(folder).resolve()
+        lint = Lint(root)
         built = build(root, front_end)
-        found = Comparison(built, Lint(root))
+        found = Comparison(built, lint)
         for code in CODES:
             report(f"only nvcc {code}", found.only_nvcc[code])
             report(f"only cudalint {code}", found.only_cudalint[code])
