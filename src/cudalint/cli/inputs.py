@@ -9,10 +9,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
-import msgspec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +35,7 @@ _OPTIONS = (
 )
 
 
-class Inputs(msgspec.Struct, frozen=True):
+class Inputs(NamedTuple):
     """The paths to lint, relative to the working folder, and what some files hold.
 
     `contents` is by absolute path. `empty` says that there were lists, and that
@@ -44,7 +43,7 @@ class Inputs(msgspec.Struct, frozen=True):
     """
 
     paths: tuple[str, ...]
-    contents: dict[str, bytes] = {}
+    contents: dict[str, bytes]
     empty: bool = False
 
 
@@ -72,7 +71,7 @@ def read_inputs(options: Mapping[str, Any], cwd: Path) -> Inputs:
         contents[os.path.normpath(cwd / name)] = sys.stdin.buffer.read()
     listed = [path for name in lists for path in _listed(name, cwd)]
     if not arguments and not lists:
-        return Inputs((".",))
+        return Inputs((".",), {})
     return Inputs((*paths, *listed), contents, empty=not paths and not listed)
 
 

@@ -9,10 +9,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
-import msgspec
 
 from cudalint.cli.main import complain
 from cudalint.reporters.formats import FOR_PEOPLE, FORMATS, report
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Output(msgspec.Struct, frozen=True):
+class Output(NamedTuple):
     """One report: its format, and the file that it goes to, None for stdout."""
 
     format: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cudalint.run import Run
+if TYPE_CHECKING:
+    from cudalint.run import Run
 
 FORMATS = {
     "text": "for people: each finding with its source",

@@ -72,3 +72,12 @@ def test_the_object_model_of_sarif_is_for_sarif(name: str) -> None:
 def test_what_a_format_does_not_take_is_not_passed_to_it() -> None:
     everything: dict[str, Any] = {"colour": True, "embed": True, "category": "x", "odd": 1}
     assert "\x1b[" not in report("github", run_of({"a.cu": b""}), **everything)
+
+
+def test_help_costs_no_records() -> None:
+    code = (
+        "import sys, cudalint.cli.check;"
+        "print(sorted({'msgspec', 'cudalint.run', 'cudalint.settings.model'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
