@@ -22,7 +22,7 @@ def without_excused(
     """The files without such failed compilations, and what was left out because of them.
 
     A header that is not found is excused where folders or files of arguments were
-    not followed, any failure where macros or forced includes were left out.
+    not followed, any failure where macros, forced includes or relocatable code were left out.
     """
     kept: list[CompiledFile] = []
     excused: list[str] = []

@@ -17,6 +17,7 @@ from cudalint.tree.flags import parse_flags
 
 _ARCH = re.compile(r"\bsm_\d{2,3}[af]?\b")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_RELOCATABLE = re.compile(r"(?:-dc|--device-c|(?:-rdc|--relocatable-device-code)(?:=true)?)$")
 _DEBUG = frozenset({"-g", "-G", "-lineinfo"})
 """Code for debuggers is no measure of resources, and lines are asked for anyway."""
 
@@ -53,7 +54,7 @@ def read_arguments(words: Sequence[str], directory: str, roots: Sequence[str]) -
         archs=tuple(archs),
         flags=flags,
         partial=bool(outside or responses),
-        altered=bool(refused or "forced" in values),
+        altered=bool(refused or "forced" in values or _is_relocatable(said)),
     )
     return ReadCommand(command, tuple(outside), responses, refused)
 
@@ -98,9 +99,16 @@ def _for_nvcc(given: Sequence[Option]) -> tuple[tuple[str, ...], tuple[str, ...]
         if option.kind != "other" and option.kind not in spelt:
             continue
         text = spelt.get(option.kind, "") + option.value
+        if option.kind == "std":  # nvcc has no GNU dialects by name
+            text = text.replace("gnu++", "c++")
         flag = parse_flags((text,))[0]
         if not flag.problem and flag.arguments and _DEBUG.isdisjoint(flag.arguments):
             flags += flag.arguments
         elif flag.problem == "flag-value-not-allowed" and option.kind in spelt:
             refused.append(text)
     return tuple(flags), tuple(dict.fromkeys(refused))
+
+
+def _is_relocatable(given: Sequence[Option]) -> bool:
+    """Whether the code may call device functions of other files, which a compile alone lacks."""
+    return any(o.kind == "other" and _RELOCATABLE.match(o.value) for o in given)

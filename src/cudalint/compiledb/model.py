@@ -27,8 +27,8 @@ class CompileCommand(msgspec.Struct, frozen=True):
     `defines` has each name once, `archs` the machine archs that are asked for
     ("sm_90a"). `flags` are the arguments that nvcc may be given, bar folders.
     `partial`: it names folders outside the root, or files of arguments, so that
-    what is included can't all be found. `altered`: nvcc can't be given all that it
-    defines and includes by force.
+    what is included can't all be found. `altered`: nvcc is not given all that it
+    defines, includes by force, or links with other files.
     """
 
     quoted: tuple[str, ...] = ()

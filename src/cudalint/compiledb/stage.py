@@ -145,7 +145,7 @@ def incomplete(
             "files of arguments are not opened (with CMake, set "
             "CMAKE_CUDA_USE_RESPONSE_FILE_FOR_INCLUDES to OFF)",
         ),
-        (refused, "flags are not given to nvcc, which would hand them to a shell"),
+        (refused, "flags that are not harmless in every case are not given to nvcc"),
     )
     return [
         Notification(

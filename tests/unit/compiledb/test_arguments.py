@@ -152,6 +152,28 @@ def test_nvcc_gets_what_the_allow_list_lets_through(
     assert not found.command.altered
 
 
+@pytest.mark.parametrize(
+    ("options", "altered"),
+    [
+        ("-dc", True),
+        ("--device-c", True),
+        ("-rdc=true", True),
+        ("-rdc true", True),
+        ("--relocatable-device-code=true", True),
+        ("-rdc=false", False),
+        ("-include x.h", True),
+        ("-DX=1 -std=gnu++17 -c", False),
+        ("-Xcompiler -dc", False),
+    ],
+)
+def test_what_a_compile_alone_lacks(options: str, altered: bool) -> None:
+    assert command(f"nvcc {options}").altered == altered
+
+
+def test_dialects_of_gnu_are_the_standards_to_nvcc() -> None:
+    assert command("clang++ -std=gnu++17").flags == ("-std=c++17",)
+
+
 @pytest.mark.parametrize("value", ["$(touch x)", "`touch x`", "a\\b", "a\nb"])
 def test_a_value_that_a_shell_would_run_is_refused_and_told(value: str) -> None:
     found = read_arguments(["nvcc", f"-DX={value}", "-DY=1"], "/link/p", ROOTS)
