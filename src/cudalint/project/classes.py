@@ -105,14 +105,15 @@ class Classes:
     def element(self, type_text: str) -> str:
         """The type of what a container, array or pointer of a type holds; a map's values."""
         for _ in range(_ALIASES):
+            plain = type_text.rstrip("& ")
+            if plain.endswith("*"):
+                return plain[:-1].rstrip()
             bare = _NOT_NAMES.sub(" ", type_text).strip() if "<" in type_text else ""
             if bare.endswith(">"):
                 inner = bare[bare.index("<") + 1 : -1].encode()
                 ranges = split_arguments(inner)
                 start, end = ranges[1 if _MAPS.search(bare) and len(ranges) > 1 else 0]
                 return inner[start:end].decode().strip().removesuffix("[]")
-            if type_text.rstrip("& ").endswith("*"):
-                return type_text.rstrip("& ")[:-1]
             targets = self._aliases.get(class_name(type_text), set())
             if len(targets) != 1:
                 break

@@ -114,7 +114,8 @@ class Declarations:
                 written = _TYPE.search(before)
                 if written is not None and _declares(before[: written.start()], after, written):
                     value, loops = _value(data, at + len(spelt))
-                    yield Declared(written["type"], at + len(spelt), value, loops)
+                    type_text = written["type"] + "*" * (after == b"[")
+                    yield Declared(type_text, at + len(spelt), value, loops)
 
     def _is_inside(self, place: Place, at: int) -> bool:
         """Whether `at` is in a comment, or, for a global, in a function."""

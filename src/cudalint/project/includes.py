@@ -2,7 +2,7 @@
 
 A file that the run does not know is left out; nothing is read here. Names in
 angle brackets are the toolkit's or the system's, unless a compile command's
-folders hold them.
+folders hold them, or they have a folder of their own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Includes:
     its targets' layers (most specific first), as nvcc is told to, then in those of
     its compile commands; at last among all files, where exactly one path ends with
     it (an `-I` that is not known here). A name in angle brackets is looked for in
-    the folders of compile commands only.
+    the folders of compile commands, and at last among all files if it has a folder.
 
     A translation unit sees every file with the folders of its own command (of all
     its commands in their order, when it has several). A file without a command is
@@ -71,7 +71,8 @@ class Includes:
             candidate = posixpath.normpath(posixpath.join(folder, name))
             if candidate in self._models:
                 return candidate
-        return None if system else self._only_ending_with(name)
+        # `<engine/queue.h>` is a project's own way to name its headers, `<queue>` is not.
+        return self._only_ending_with(name) if not system or "/" in name else None
 
     def lacks(self, unit: str) -> bool:
         """Whether a quoted include in the compile of `unit` is no known file."""

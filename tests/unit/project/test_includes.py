@@ -43,6 +43,18 @@ def test_a_name_is_beside_the_file_or_the_only_one(
     assert project.includes.resolve(path, project.models[path].includes[0]) == expected
 
 
+def test_angle_brackets_with_a_folder_name_the_projects_own_headers() -> None:
+    files = {
+        "a.cu": "#include <engine/queue.h>\n#include <cuda/std/queue.h>\n#include <other/queue.h>\n",
+        "include/engine/queue.h": "#include <engine/base.h>\n",
+        "include/engine/base.h": "",
+        "x/other/queue.h": "",
+        "y/other/queue.h": "",
+    }
+    closure = project_of(files).includes.closure("a.cu")
+    assert closure == ("include/engine/queue.h", "include/engine/base.h")
+
+
 def test_angle_brackets_name_no_file_of_the_run() -> None:
     project = project_of({"a.cu": "#include <b.cuh>\n", "b.cuh": ""})
     assert project.includes.closure("a.cu") == ()
