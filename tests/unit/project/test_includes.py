@@ -45,7 +45,8 @@ def test_a_name_is_beside_the_file_or_the_only_one(
 
 def test_angle_brackets_with_a_folder_name_the_projects_own_headers() -> None:
     files = {
-        "a.cu": "#include <engine/queue.h>\n#include <cuda/std/queue.h>\n#include <other/queue.h>\n",
+        "a.cu": "#include <engine/queue.h>\n#include <cuda/std/queue.h>\n"
+        "#include <other/queue.h>\n",
         "include/engine/queue.h": "#include <engine/base.h>\n",
         "include/engine/base.h": "",
         "x/other/queue.h": "",
