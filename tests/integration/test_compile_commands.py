@@ -22,7 +22,12 @@ void step(cudaStream_t s) {
 }
 """
 LOW = "#pragma once\ninline void low(cudaStream_t s) { cudaStreamSynchronize(s); }\n"
-FILES: dict[str, str | bytes] = {"src/a.cu": LAUNCHER, "inc/proj/low.h": LOW}
+OTHER = "#pragma once\ninline void low(cudaStream_t s) {}\n"
+FILES: dict[str, str | bytes] = {
+    "src/a.cu": LAUNCHER,
+    "inc/proj/low.h": LOW,
+    "other/proj/low.h": OTHER,
+}
 
 
 def write(root: Path, *words: str, at: str = "build") -> None:
