@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _STEP = re.compile(r"\w+\s*\+=\s*([^;]+?)\s*\)\s*$")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _ROUNDING = re.compile(r"\b(?:round|align|pad)\w*\s*(?:<[^<>;]*>\s*)?\(", re.IGNORECASE)
+_DIVIDED_AND_MULTIPLIED = re.compile(r"/\s*([\w.]+)\s*\)*\s*\*\s*\1\b")
+_FIRST_TURN = re.compile(r"(\w+)\s*(?:>=|<)\s*([\w.]+)")
 _LAST_RETURN = re.compile(r"\breturn\b[^;{}]*;\s*\}?\s*$")
 _RETURN = re.compile(r"\breturn\b")
 
@@ -49,14 +51,15 @@ class Divergence:
 
     def cause(self, at: int) -> Cause | None:
         """Why some threads may not come to the offset `at`, or not as often; None if all do."""
-        for guard in self._branches.around(at):
+        guards = list(self._branches.around(at))
+        for guard in guards:
             name = self._first(guard)
             if name is None:
                 continue
             if guard.branch.keyword in LOOPS:
                 if not self._is_rounded(guard):
                     return Cause("loop", name, guard.branch.head)
-            elif not self._is_paired(guard.branch):
+            elif not (self._is_paired(guard.branch) or self._is_by_turn(guard, guards)):
                 return Cause("condition", name, guard.branch.head)
         for leave in self._returns(at):
             name = None if self._excludes(leave, at) else self._leaves_some(leave, at)
@@ -103,14 +106,26 @@ class Divergence:
         step = _STEP.search(head)
         if guard.branch.keyword != "for" or step is None:
             return False
-        product = re.compile(rf"\*\s*{re.escape(step[1])}\s*$")
+        if _ROUNDING.search(code[slice(*guard.condition)]):
+            return True
         for name in _WORD.findall(code[slice(*guard.condition)]):
             local = self._bindings.find(name, guard.condition[0])
             if local is not None and local.name != step[0].split()[0]:
-                values = [code[value.start : value.end].strip() for value in local.values]
-                if values and all(product.search(v) or _ROUNDING.search(v) for v in values):
+                known = [v for v in local.values if v.start < guard.branch.span.end]
+                values = [code[value.start : value.end].strip() for value in known]
+                if values and all(_is_multiple(value, step[1]) for value in values):
                     return True
         return False
+
+    def _is_by_turn(self, guard: Guard, around: list[Guard]) -> bool:
+        """Whether a condition only tells a loop's first turn, `i >= blockDim.x`, from others."""
+        code = self._bindings.code
+        first = _FIRST_TURN.fullmatch(code[slice(*guard.condition)])
+        if first is None:
+            return False
+        heads = (code[g.branch.head.start : g.branch.head.end] for g in around)
+        step = re.compile(rf"\b{first[1]}\s*\+=\s*{re.escape(first[2])}\s*\)")
+        return any(step.search(head) for head in heads)
 
     def _first(self, guard: Guard) -> str | None:
         if guard.constant:
@@ -140,3 +155,16 @@ class Divergence:
                 if other is not None and other.span.covers(leave):
                     return True
         return False
+
+
+def _is_multiple(value: str, step: str) -> bool:
+    """Whether an expression rounds to the step, or to a block's size by another name."""
+    if _ROUNDING.search(value):
+        return True
+    unit = re.escape(step)
+    if re.search(rf"\*\s*{unit}\s*;?$|/\s*{unit}\s*\)*\s*\*\s*{unit}\b", value):
+        return True
+    if re.match(rf"(?:=\s*)?{unit}\s*\*[^;]*/\s*{unit}\s*\)*$", value):
+        return True
+    other = _DIVIDED_AND_MULTIPLIED.search(value)
+    return other is not None and "blockDim" in step + other[1]

@@ -226,6 +226,14 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o, int n) {
     if (i < n) o[i] = 1.f;
     __syncthreads();
   }
+  int padded = 64 * ((n + 63) / 64);
+  for (int i = threadIdx.x; i < padded; i += 64) __syncthreads();
+  int end = (n + WIDTH - 1) / WIDTH * WIDTH;
+  for (int i = threadIdx.x; i < end; i += blockDim.x) __syncthreads();
+  end = n;
+  for (int i = threadIdx.x; i < round_up(n, 64); i += 64) {
+    if (i >= 64) __syncthreads();
+  }
   __shared__ float highest;
   float mine = o[threadIdx.x];
   do {
