@@ -6,6 +6,7 @@ Running them is `cudalint.compile.stage`, reading their output
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -23,6 +24,13 @@ class SpillLine(msgspec.Struct, frozen=True):
     line: int
     stores: int
     loads: int
+
+
+def unplaced(stores: int, loads: int, lines: Iterable[SpillLine]) -> tuple[int, int]:
+    """What is left of the bytes that ptxas counts when those of `lines` are taken off."""
+    for line in lines:
+        stores, loads = stores - line.stores, loads - line.loads
+    return stores, loads
 
 
 class FunctionResources(msgspec.Struct, frozen=True):
@@ -56,9 +64,7 @@ class FunctionResources(msgspec.Struct, frozen=True):
     @property
     def unplaced(self) -> tuple[int, int]:
         """The bytes of stores and of loads that ptxas counts beyond those of `spill_lines`."""
-        stores = sum(line.stores for line in self.spill_lines)
-        loads = sum(line.loads for line in self.spill_lines)
-        return self.spill_stores - stores, self.spill_loads - loads
+        return unplaced(self.spill_stores, self.spill_loads, self.spill_lines)
 
 
 class Diagnostic(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from cudalint.compile.model import SpillLine
+from cudalint.compile.model import SpillLine, unplaced
 from cudalint.compile.occupancy import Occupancy, Usage
 
 ShapeSource = Literal["settings", "launch", "bounds"]
@@ -47,8 +47,7 @@ class ResourceRow(msgspec.Struct, frozen=True):
     tree that this way of compiling is for, sorted, empty outside a tree.
     Sizes are bytes: `stack` and the spills of one thread, `static_shared` of a
     block. `occupancy` is None where the block size or the arch is unknown.
-    `spill_lines` are the lines that spill, the worst first; `unplaced` are the bytes
-    of stores and of loads that ptxas counts beyond those.
+    `spill_lines` are the lines that spill, the worst first.
     """
 
     path: str
@@ -67,12 +66,16 @@ class ResourceRow(msgspec.Struct, frozen=True):
     shape: LaunchShape
     occupancy: Occupancy | None = None
     spill_lines: tuple[SpillLine, ...] = ()
-    unplaced: tuple[int, int] = (0, 0)
 
     @property
     def group(self) -> tuple[str, str, tuple[str, ...]]:
         """What the rows of one kernel on several archs have in common."""
         return self.path, self.kernel, self.targets
+
+    @property
+    def unplaced(self) -> tuple[int, int]:
+        """The bytes of stores and of loads that ptxas counts beyond those of `spill_lines`."""
+        return unplaced(self.spill_stores, self.spill_loads, self.spill_lines)
 
     @property
     def usage(self) -> Usage | None:

@@ -93,7 +93,6 @@ def _rows(
             shape=shape,
             occupancy=occupancy_of(function, shape),
             spill_lines=function.spill_lines,
-            unplaced=function.unplaced,
         )
 
 
