@@ -37,6 +37,7 @@ _ABSENT = re.compile(
     r"|^(?:nullptr|NULL|0|false)\s*==\s*([\w.>-]+)$"
     r"|^([\w.>-]+)\.empty\(\)$"
 )
+_IS_THERE = re.compile(r"!=\s*(?:nullptr|NULL|0|false)$|^(?:nullptr|NULL)\s*!=")
 _SMALL = re.compile(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
 _PRESENT = re.compile(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -217,7 +218,7 @@ def _tested(branch: Branch) -> frozenset[str]:
     absent = _ABSENT.match(condition)
     if absent:
         return frozenset(_WORD.findall(next(group for group in absent.groups() if group)))
-    small = _SMALL.match(condition)
+    small = None if _IS_THERE.search(condition) else _SMALL.match(condition)
     counted = small and (small[1].isdigit() or small[2].isdigit())
     if small and not counted and "&&" not in condition and "->" not in small[1][-2:]:
         return frozenset(_WORD.findall(condition))

@@ -176,6 +176,17 @@ struct Op {
         Example(
             code=_KERNEL
             + """\
+static void take(void** p, size_t n) {
+  if (getenv("SHARED") != nullptr) {
+    auto managed = cudaMallocManaged(p, n);  // NOLINT(CU304): every time, a choice of the user
+  }
+}
+void step(float* o, cudaStream_t s) { take((void**)&o, 4); k<<<1, 32, 0, s>>>(o); }
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
 struct Pool { float* take(size_t n); };
 void step(Pool& pool, float*& buf, cudaStream_t s) {
   if (!buf) buf = pool.take(4);

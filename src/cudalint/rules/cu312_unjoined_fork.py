@@ -18,6 +18,9 @@ _KERNEL = f"""\
 """
 _LEAVES = re.compile(r"\b(?:return|throw)\b")
 _LIFE = re.compile(r"Event(?:Create|Destroy|Query|ElapsedTime)")
+_WAITING = (*WAITS, "cudaEventSynchronize", "cuEventSynchronize", "cudaEventQuery", "cuEventQuery")
+_NAMES = re.compile(r"[A-Za-z_]\w*")
+_INDEX = re.compile(r"\[[^\[\]]*\]")
 _WAITS_FOR_ALL = ("cudaDeviceSynchronize", "cuCtxSynchronize")
 
 
@@ -171,6 +174,16 @@ void step(float* o, int n, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cud
         Example(
             code=_KERNEL
             + """\
+struct Pool { cudaEvent_t done[4], freed; };
+void acquire(Pool* p, int i) { cudaEventSynchronize(p->done[i]); }
+void copy(float* o, Pool* p, cudaStream_t s, cudaStream_t side, cudaEvent_t a) {
+  cudaStreamWaitEvent(side, p->freed, 0);
+  cudaEventRecord(a, s);
+  cudaStreamWaitEvent(side, a, 0);
+  k<<<1, 32, 0, side>>>(o);
+  cudaEventRecord(p->freed, side);
+  cudaEventRecord(p->done[0], side);
+}
 static void join(cudaStream_t s, cudaEvent_t e) { cudaStreamWaitEvent(s, e, 0); }
 void step(float* o, cudaStream_t s, cudaStream_t side, cudaEvent_t a, cudaEvent_t b) {
   cudaEventRecord(a, s);
@@ -249,7 +262,7 @@ void chain(float* o, cudaStream_t s, cudaStream_t t, cudaEvent_t a, cudaEvent_t 
                 continue
             joins = [at(c) for c in ordered.calls if _joins(c, record, event, stream)]
             left = _way_out(ordered, at(earlier[0]), min(joins), context) if joins else None
-            if joins and left is None:
+            if left is None and (joins or _is_awaited(event, record, ordered, context)):
                 continue
             yield self.report(
                 "never" if left is None else "early",
@@ -265,10 +278,36 @@ void chain(float* o, cudaStream_t s, cudaStream_t t, cudaEvent_t a, cudaEvent_t 
 
 
 def _outlives(event: str, record: Call, ordered: Ordered, context: Context) -> bool:
-    """Whether the event is a local static: the next call of the function may wait for it."""
+    """Whether the next call of the function may wait for the event.
+
+    For a local static, and where the function has waited for it before.
+    """
+    if any(waited == event and at(wait) < at(record) for wait, _, waited in ordered.waits()):
+        return True
     bindings = context.bindings(ordered.path, ordered.function)
-    local = bindings.find(event, at(record)) if bindings else None
+    named = _NAMES.findall(event)
+    local = bindings.find(named[0], at(record)) if bindings and named else None
     return local is not None and "static" in local.type.split()
+
+
+def _is_awaited(event: str, record: Call, ordered: Ordered, context: Context) -> bool:
+    """Whether another function waits for the member that the event is."""
+    bindings = context.bindings(ordered.path, ordered.function)
+    local = bindings.find(_NAMES.findall(event)[0], at(record)) if bindings else None
+    if local is not None and "." not in event and "->" not in event:
+        return False
+    return any(
+        call.function >= 0
+        and (call.span.path, call.function) != (record.span.path, record.function)
+        and any(_last(argument.text) == _last(event) for argument in call.arguments)
+        for call in context.project.hot_path.calls(_WAITING)
+    )
+
+
+def _last(expression: str) -> str:
+    """The member that an expression ends in: `done` of `p->pool[i].done`, of `done[i]` too."""
+    names = _NAMES.findall(_INDEX.sub("", expression))
+    return names[-1] if names else ""
 
 
 def _joins(call: Call, record: Call, event: str, stream: str) -> bool:

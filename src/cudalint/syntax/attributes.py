@@ -43,6 +43,8 @@ _SHOUTED_SPECIFIER = re.compile(
     rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]*_(?:DEVICE|HOST|HD|HOSTDEVICE|INLINE|FORCEINLINE|API|EXPORT)"
     rb"(?=[ \t]+[A-Za-z_])"
 )
+# Between a pointer's `*` and its name: two names side by side are no product.
+_SHOUTED_QUALIFIER = re.compile(rb"[*&]\s*([A-Z][A-Z0-9_]{3,})[ \t]+(?=[A-Za-z_]\w*\s*[=;,)\[])")
 _GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ANY_ATTRIBUTE_WORD = re.compile(
@@ -114,8 +116,11 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
 def mask_shouted_words(bare: bytes, text: bytearray) -> None:
     """Blank macro-like words that stand before a statement or a declaration.
 
-    `PRAGMA_UNROLL` on a line of its own before a loop, `API_EXPORT void f();`.
+    `PRAGMA_UNROLL` on a line of its own before a loop, `API_EXPORT void f();`,
+    `float* MY_RESTRICT x = y;`.
     """
+    for match in _SHOUTED_QUALIFIER.finditer(bare):
+        blank(text, *match.span(1))
     for match in (*_SHOUTED_WORD.finditer(bare), *_SHOUTED_SPECIFIER.finditer(bare)):
         start, end = match.span()
         before = bare[max(0, start - 400) : start].rstrip()

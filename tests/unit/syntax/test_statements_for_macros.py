@@ -119,6 +119,8 @@ def test_specifiers_of_libraries_and_braces_behind_decltype() -> None:
             CUTLASS_HOST_DEVICE unsigned first() const { return at; }
           };
           using Tile = decltype(make(decltype(o){}, 1));
+          const float * MY_RESTRICT from = o, * MY_RESTRICT to = o;
+          void        * MY_RESTRICT any  = o;
         }
         """
     )
