@@ -24,6 +24,10 @@ _STEP = re.compile(r"\w+\s*\+=\s*([^;]+?)\s*\)\s*$")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _ROUNDING = re.compile(r"\b(?:round|align|pad)\w*\s*(?:<[^<>;]*>\s*)?\(", re.IGNORECASE)
 _DIVIDED_AND_MULTIPLIED = re.compile(r"/\s*([\w.]+)\s*\)*\s*\*\s*\1\b")
+_SHIFTED = re.compile(
+    r"(?P<name>\w+)\s*=\s*(?P<from>[^;=]*)\+\s*(?P<by>[\w.]+)\s*;"
+    r"\s*(?P=name)\s*<=?\s*(?P<to>[^;]*)\+\s*(?P=by)\s*;"
+)
 _FIRST_TURN = re.compile(r"(\w+)\s*(?:>=|<)\s*([\w.]+)")
 _LAST_RETURN = re.compile(r"\breturn\b[^;{}]*;\s*\}?\s*$")
 _RETURN = re.compile(r"\breturn\b")
@@ -57,7 +61,7 @@ class Divergence:
             if name is None:
                 continue
             if guard.branch.keyword in LOOPS:
-                if not self._is_rounded(guard):
+                if not (self._is_rounded(guard) or self._is_shifted(guard)):
                     return Cause("loop", name, guard.branch.head)
             elif not (self._is_paired(guard.branch) or self._is_by_turn(guard, guards)):
                 return Cause("condition", name, guard.branch.head)
@@ -116,6 +120,14 @@ class Divergence:
                 if values and all(_is_multiple(value, step[1]) for value in values):
                     return True
         return False
+
+    def _is_shifted(self, guard: Guard) -> bool:
+        """Whether a loop begins and ends at one offset of the thread: `i = a + t; i < b + t`."""
+        start = guard.branch.head.start
+        loop = _SHIFTED.search(self._bindings.code, start, guard.branch.head.end)
+        if loop is None or self._dependence is None:
+            return False
+        return not any(self._dependence.first(*loop.span(part)) for part in ("from", "to"))
 
     def _is_by_turn(self, guard: Guard, around: list[Guard]) -> bool:
         """Whether a condition only tells a loop's first turn, `i >= blockDim.x`, from others."""

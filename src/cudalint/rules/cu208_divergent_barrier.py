@@ -234,6 +234,8 @@ extern "C" __global__ void __launch_bounds__(64) scale(float* o, int n) {
   for (int i = threadIdx.x; i < round_up(n, 64); i += 64) {
     if (i >= 64) __syncthreads();
   }
+  int lane = threadIdx.x;
+  for (int i = blockIdx.x * n + lane; i < (blockIdx.x + 1) * n + lane; i += 64) __syncthreads();
   __shared__ float highest;
   float mine = o[threadIdx.x];
   do {
