@@ -1,6 +1,6 @@
 """OverloadOracle: which of several overloads a call means, by libclang.
 
-Only files that hold such a call, or an overload, are parsed, each at most once.
+Only files that hold such a call, or an overload, are parsed; a few are kept.
 libclang sees no headers but those of the run and our stubs, so that types of
 other libraries stay unknown; where one could decide, there is no answer.
 """
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import Call, Function
 
 _ERROR = 3
+_KEPT = 16
+"""Translation units that are kept at a time; calls are asked about in the order of files."""
+
 _NAMED = frozenset({"DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR"})
 _FUNCTIONS = frozenset(
     {"FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD", "CONSTRUCTOR", "CONVERSION_FUNCTION"}
@@ -43,6 +46,7 @@ class OverloadOracle:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._units: dict[str, _Parsed | None] = {}
+        self._alone: dict[tuple[str, int], str] = {}
         self.failure: str | None = None
 
     def called(
@@ -68,6 +72,8 @@ class OverloadOracle:
 
     def _parsed(self, main: str) -> _Parsed | None:
         if main not in self._units:
+            if len(self._units) == _KEPT:
+                self._units.pop(next(iter(self._units)))
             self._units[main] = self._parse(main)
         return self._units[main]
 
@@ -125,11 +131,15 @@ class OverloadOracle:
         """The signature of a candidate, "" where its head holds what libclang can't know."""
         from cudalint.semantics.virtual import place
 
-        if place(path) not in parsed.layout.paths:
-            other = self._parsed(path)
-            if other is None:
-                return ""
-            parsed = other
+        if place(path) in parsed.layout.paths:
+            return self._signature_in(parsed, path, function)
+        key = (path, function.index)
+        if key not in self._alone:
+            own = self._parsed(path)
+            self._alone[key] = self._signature_in(own, path, function) if own else ""
+        return self._alone[key]
+
+    def _signature_in(self, parsed: _Parsed, path: str, function: Function) -> str:
         if function.via_macro or _has_error(parsed, function.head):
             return ""
         found = _cursor_at(parsed, path, function.name_span.start)

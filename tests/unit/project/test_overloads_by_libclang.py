@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cudalint.project.project import Project
-from cudalint.semantics import sandbox
+from cudalint.semantics import overloads, sandbox
 from projects import context_of, project_of
 
 SYNC = "{ cudaDeviceSynchronize(); }"
@@ -221,6 +223,51 @@ def test_definitions_in_another_file_are_told_apart() -> None:
     for argument, line in (("n + 1", 2), ("p + 1", 3)):
         code = f"{head}void go(int n, const float* p) {{ f({argument}); }}\n"
         assert called(project_of({**FILES, "a.cu": code})) == [(line, "f.cpp", True)]
+
+
+def test_few_units_are_kept_and_the_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overloads, "_KEPT", 1)
+    files = dict(FILES)
+    for number in range(4):
+        body = "f(n + 1); f(p + 1);"
+        files[f"a{number}.cu"] = (
+            f'#include "f.h"\nvoid go{number}(int n, const float* p) {{ {body} }}\n'
+        )
+    project = project_of(files)
+    expected = [(2, "f.cpp", True), (3, "f.cpp", True)]
+    assert [called(project, f"go{number}") for number in range(4)] == [expected] * 4
+    assert len(project.overloads._units) == 1
+
+
+ARGUMENTS = {
+    "int": "int",
+    "float": "float",
+    "double": "double",
+    "Mode": "Mode",
+    "const float*": "const float*",
+    "short": "int",
+    "float*": "const float*",
+}
+
+
+@given(
+    st.permutations(sorted(set(ARGUMENTS.values()))),
+    st.sampled_from(sorted(ARGUMENTS)),
+    st.sampled_from(sorted(set(ARGUMENTS.values()))),
+)
+@settings(max_examples=30)
+def test_what_a_call_does_is_what_the_meant_overload_does_in_any_order(
+    order: list[str], given_type: str, syncing: str
+) -> None:
+    code = "enum class Mode { a };\n"
+    code += "".join(f"void f({t}) {SYNC if t == syncing else '{}'}\n" for t in order)
+    code += f"void go({given_type} x) {{ f(x); }}\n"
+    found = lines(code)
+    assert not isinstance(found, str)
+    meant = [order[line - 2] for line in found]
+    right = ARGUMENTS[given_type]
+    assert right in meant
+    assert {kind == syncing for kind in meant} == {right == syncing}
 
 
 def test_a_header_that_does_not_stand_alone_is_read_as_its_first_includer_sees_it() -> None:
