@@ -26,6 +26,7 @@ _SPLICE_BEFORE_NAME = re.compile(rb"\\\r?\n\w")
 _CUT_NAME = re.compile(rb"\w+(?:\\\r?\n\w+)+")
 _CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
 _CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
+_ELSE_BEFORE = re.compile(rb"\b(?:else|do)$")
 _TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
 _DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
 _CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]*?(\.\.\.[^:;{}?]*):")
@@ -299,7 +300,8 @@ def _end_statements(
     known |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
     for start, (open_at, close) in sorted((candidates | known).items()):
         before = bare[max(0, start - 400) : start].rstrip()
-        if (before and before[-1] not in b";{}:") or not parse[start : start + 1].strip():
+        begins = not before or before[-1] in b";{}:" or _is_controlled(before)
+        if not begins or not parse[start : start + 1].strip():
             continue
         close = close if close >= 0 else close_of(bare, open_at)
         if close < 0:
@@ -312,6 +314,17 @@ def _end_statements(
             and (following == b"}" or following == b"~" or _WORD_BYTE.match(following))
         ):
             parse[close + 1] = bare[close + 1] = ord(";")
+
+
+def _is_controlled(before: bytes) -> bool:
+    """Whether what follows this text is the statement of an `if`, `else` or loop."""
+    if before.endswith(b")"):
+        depth = 0
+        for at in range(len(before) - 1, -1, -1):
+            depth += (before[at] == 0x29) - (before[at] == 0x28)
+            if depth == 0:
+                return _CONTROL_BEFORE.search(before, 0, at) is not None
+    return _ELSE_BEFORE.search(before) is not None
 
 
 def _without(text: bytes, ranges: list[tuple[int, int]]) -> bytes:

@@ -109,6 +109,29 @@ def test_a_macro_without_parameters_is_a_statement_without_a_semicolon() -> None
     assert "g" in [call.name for call in model.calls]
 
 
+def test_macros_without_a_semicolon_under_if_and_else() -> None:
+    model = read(
+        """\
+        #define RUN(T) k<T><<<1, 32, 0, s>>>(n);
+        void f(int n, cudaStream_t s) {
+          if (n > 1) RUN(half) else RUN(float)
+          for (int i = 0; i < (n); ++i)
+            LIBRARY_CHECK(n > 1, "no")
+
+          if (n == 1) RUN(int)
+          else if (n == 2) RUN(char)
+          else
+            LIBRARY_CHECK(false, "no")
+          g(n);
+        }
+        """
+    )
+    assert model.broken == ()
+    assert [b.keyword for b in model.branches] == ["if", "else", "for", "if", "else", "if", "else"]
+    assert "g" in [call.name for call in model.calls]
+    assert len([x for x in model.launches if x.use is not None]) == 4
+
+
 def test_specifiers_of_libraries_and_braces_behind_decltype() -> None:
     model = read(
         """\
