@@ -54,9 +54,9 @@ def _said(file: str, text: str, before: tuple[Recorded, ...], path: Path) -> str
     from cudalint.resources.baseline import read_baseline
 
     now = read_baseline(path, file).lines
-    old, new = {line.key for line in before}, {line.key for line in now}
-    changed = len({line.key for line in set(now) - set(before)} & old)
+    old, new = ({(line.key, line.nvcc) for line in lines} for lines in (before, now))
+    changed = len({(line.key, line.nvcc) for line in set(now) - set(before)} & old)
     counts = ((changed, "changed"), (len(new - old), "new"), (len(old - new), "gone"))
     more = ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing changed"
-    lines = "1 line" if len(now) == 1 else f"{len(now)} lines"
-    return f"{file}: {lines}, {more}"
+    total = "1 line" if len(now) == 1 else f"{len(now)} lines"
+    return f"{file}: {total}, {more}"

@@ -42,6 +42,7 @@ class Case:
         ending: str = ":",
         archs: tuple[str, ...] = ("sm_121",),
         reads: tuple[str, ...] = (),
+        select: tuple[str, ...] = ("CU5",),
     ) -> Run:
         listed = ", ".join(f'"{arch}"' for arch in archs)
         write_files(self.root, {"cudalint.toml": f"targets = [{listed}]\n{settings}", **files})
@@ -49,7 +50,7 @@ class Case:
         nvcc = FakeNvcc(self.folder / "bin", says.replace("@ROOT@", str(self.root)), read, ending)
         FakeHost(self.folder / "bin")
         self.patch.setenv("PATH", f"{nvcc.path.parent}:/usr/bin:/bin")
-        return lint(self.root, *paths, select=("CU5",), compile="always")
+        return lint(self.root, *paths, select=select, compile="always")
 
 
 class FakeHost:
