@@ -16,6 +16,7 @@ from cudalint.shard import Shard
 from cudalint.source import SourceFile
 
 if TYPE_CHECKING:
+    from cudalint.adoption.baseline import Entry
     from cudalint.rule import Rule
     from cudalint.syntax.model import FileModel
 
@@ -36,13 +37,15 @@ class Suppressed(msgspec.Struct, frozen=True):
     """A finding that a comment silences; `span` is the comment, `reason` its words or "".
 
     Of several comments it is the one with the least `precedence`: how far it
-    reaches (0 a line, 1 a block, 2 the file), and where it stands.
+    reaches (0 a line, 1 a block, 2 the file), and where it stands. `in_source` is
+    false for what no comment silences, but a baseline; `span` is then the finding's.
     """
 
     finding: Finding
     reason: str
     span: Span
     precedence: tuple[int, int] = (0, 0)
+    in_source: bool = True
 
 
 class Skip(msgspec.Struct, frozen=True):
@@ -89,7 +92,9 @@ class Run(msgspec.Struct, frozen=True):
     (findings) or 2 (the run itself failed); the same for every format. `models`
     are what the files say, to name the function that a finding stands in.
     `shard` is the part of the run that this is, None for the whole; `strict` and
-    `exit_zero` are what the exit code was made with.
+    `exit_zero` are what the exit code was made with. `baselined` are the findings
+    that stand in the baseline, `gone` its entries that nothing answers to, and
+    `unchanged` is how many findings the changes looked at do not touch.
     """
 
     root: str
@@ -107,3 +112,6 @@ class Run(msgspec.Struct, frozen=True):
     shard: Shard | None = None
     strict: bool = False
     exit_zero: bool = False
+    baselined: tuple[Finding, ...] = ()
+    gone: tuple[Entry, ...] = ()
+    unchanged: int = 0

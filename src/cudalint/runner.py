@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from cudalint.adoption.aside import Aside
 from cudalint.compile.progress import Progress
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
@@ -56,6 +57,8 @@ class Request(msgspec.Struct, frozen=True):
     None for that of the settings; `progress` is told what is being compiled.
     `shard` is the part of the run to do, None for the whole. `contents` are what
     files, by absolute path, are to be taken to hold instead of what is on the disk.
+    What stands in the file `baseline` (relative to `cwd`) is not shown, nor what
+    the changes since the merge base with the commit `diff_base` do not touch.
     """
 
     paths: tuple[str, ...]
@@ -73,6 +76,8 @@ class Request(msgspec.Struct, frozen=True):
     strict: bool = False
     exit_zero: bool = False
     shard: Shard | None = None
+    baseline: str | None = None
+    diff_base: str | None = None
     compiler_launcher: str | None = None
     progress: Progress | None = None
     contents: dict[str, bytes] = {}
@@ -91,7 +96,10 @@ def run(request: Request) -> Run:
     selection = Selection(selected, options, PerFileIgnores(settings, every))
     recorded = _recorded(settings.resource_baseline, loaded, request.cwd)
     whole = loaded.origin is not None and request.config is None
-    return _Stages(request, settings, loaded.root, every, selection, recorded, whole=whole).run()
+    aside = Aside.of(request, loaded.root)
+    return _Stages(
+        request, settings, loaded.root, every, selection, aside, recorded, whole=whole
+    ).run()
 
 
 def _recorded(name: str | None, loaded: Loaded, cwd: Path) -> Baseline | None:
@@ -112,10 +120,12 @@ class _Stages:
         root: Path,
         every: Sequence[type[Rule]],
         selection: Selection,
+        aside: Aside,
         recorded: Baseline | None,
         *,
         whole: bool,
     ) -> None:
+        self._aside = aside
         self._recorded = recorded
         self._whole = whole and bool(selection.of_kind(ProjectRule))
         self._request = request
@@ -281,7 +291,10 @@ class _Stages:
         )
         shown = [f for f in judgement.kept if self._is_shown(f, sources)]
         silenced = [s for s in judgement.suppressed if self._is_shown(s.finding, sources)]
-        findings = ordered(offered(in_force(shown, rules), models))
+        every = ordered(offered(in_force(shown, rules), models))
+        parted = self._aside.part(every, sources, models, ran, self._selection)
+        findings = parted.show
+        self._notifications += parted.notifications
         levels = in_force((one.finding for one in silenced), rules)
         suppressed = ordered_suppressed(
             msgspec.structs.replace(one, finding=finding)
@@ -307,6 +320,9 @@ class _Stages:
             shard=self._request.shard,
             strict=strict,
             exit_zero=exit_zero,
+            baselined=parted.baselined,
+            gone=parted.gone,
+            unchanged=parted.unchanged,
         )
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from cudalint.cli.adopting import adoption_options, check_adoption_options
 from cudalint.cli.fixing import check_fix_options, fix_options, run_and_fix, show_diff
-from cudalint.cli.inputs import input_options, read_inputs
+from cudalint.cli.linting import lint_with_progress, linting_options, linting_request
 from cudalint.cli.main import complain, internal_error
-from cudalint.cli.options import (
-    cache_folder,
-    compiler_launcher_option,
-    reading_options,
-    words,
-)
 from cudalint.cli.output import (
     chosen_outputs,
     output_options,
@@ -26,14 +19,6 @@ from cudalint.cli.output import (
 )
 from cudalint.cli.showfiles import show_files, show_files_option
 from cudalint.cli.streams import OutputError
-
-if TYPE_CHECKING:
-    from cudalint.run import Run
-    from cudalint.runner import Request
-
-
-def _selectors(name: str, text: str) -> Callable[..., Any]:
-    return click.option(name, multiple=True, metavar="RULES", callback=words, help=text, default=())
 
 
 def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> Any:
@@ -47,21 +32,10 @@ def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> A
 
 @click.command("check", options_metavar="[OPTIONS]")
 @click.argument("paths", nargs=-1, type=click.Path(readable=False))
-@_selectors("--select", "Run these rules only: codes, prefixes (CU3), names or ALL, with commas.")
-@_selectors("--ignore", "Do not run these rules.")
-@_selectors("--extend-select", "Run these rules too.")
-@click.option("--preview/--no-preview", default=None, help="Run rules that are still in preview.")
+@linting_options
+@adoption_options
 @fix_options
 @output_options
-@click.option(
-    "--compile",
-    "compile_",
-    type=click.Choice(["auto", "always", "never"]),
-    help="Compile with nvcc for the CU5 rules: if it is there, in any case, not.",
-)
-@compiler_launcher_option
-@reading_options
-@input_options
 @show_files_option
 @click.option("--strict", is_flag=True, help="Let notes fail the run too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 though there are findings.")
@@ -82,13 +56,21 @@ def command(**options: Any) -> int:
     from cudalint.runner import run
     from cudalint.settings.origin import SettingsError
 
-    lint = run if options["quiet"] else _lint
+    lint = run if options["quiet"] else lint_with_progress
     outputs = chosen_outputs(options)
     check_fix_options(options)
+    check_adoption_options(options)
     if options["shard"] is not None and options["sarif_embed"]:
         raise click.UsageError("--sarif-embed can't go with --shard, whose logs are to be joined")
     try:
-        request = _request(options)
+        request = linting_request(
+            options,
+            strict=options["strict"],
+            exit_zero=options["exit_zero"],
+            shard=options["shard"],
+            baseline=options["baseline"],
+            diff_base=options["diff_base"],
+        )
         if options["show_files"]:
             return tell(show_files(request), options)
         if options["diff"]:
@@ -108,42 +90,3 @@ def command(**options: Any) -> int:
         raise
     tell(finished.notifications, options)
     return finished.exit_code if write_reports(finished, outputs, options) else 2
-
-
-def _lint(request: Request) -> Run:
-    """A run with a progress bar, where somebody looks."""
-    import msgspec
-
-    from cudalint.cli.progressbar import progress_bar
-    from cudalint.runner import run
-
-    with progress_bar() as progress:
-        return run(msgspec.structs.replace(request, progress=progress))
-
-
-def _request(options: dict[str, Any]) -> Any:
-    from cudalint.runner import Request
-    from cudalint.settings.select import Overrides
-
-    inputs = read_inputs(options, Path.cwd())
-    if inputs.empty and not options["quiet"]:
-        complain("nothing to lint: no CUDA source is listed", "note")
-    return Request(
-        paths=inputs.paths,
-        contents=inputs.contents,
-        cwd=Path.cwd(),
-        config=options["config"],
-        isolated=options["isolated"],
-        compile_commands=options["compile_commands"],
-        overrides=Overrides(options["select"] or None, options["ignore"], options["extend_select"]),
-        preview=options["preview"],
-        compile=options["compile_"],
-        exclude=options["exclude"],
-        force_exclude=options["force_exclude"],
-        jobs=options["jobs"],
-        cache=cache_folder(options),
-        strict=options["strict"],
-        exit_zero=options["exit_zero"],
-        shard=options["shard"],
-        compiler_launcher=options["compiler_launcher"],
-    )

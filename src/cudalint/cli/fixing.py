@@ -127,7 +127,7 @@ def _tell(mended: Mended, paths: set[str], verb: str, options: Mapping[str, Any]
     for finding in mended.fixed:
         for path in _edited(finding) & paths:
             counts.setdefault(path, Counter())[finding.code] += 1
-    if not counts:
+    if not counts or options["quiet"]:
         return
     from cudalint.reporters.summary import counted
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMMANDS = {
+    "baseline": "cudalint.cli.baseline",
     "check": "cudalint.cli.check",
     "clean": "cudalint.cli.clean",
     "config": "cudalint.cli.config",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from cudalint.reporters.records import (
+    BaselinedRecord,
     FindingRecord,
     NotificationRecord,
     Records,
@@ -26,6 +27,7 @@ class Document(msgspec.Struct, frozen=True):
     suppressed: list[SuppressedRecord]
     skips: list[SkipRecord]
     notifications: list[NotificationRecord]
+    baselined: list[BaselinedRecord]
 
 
 def json(run: Run) -> str:
@@ -37,5 +39,6 @@ def json(run: Run) -> str:
         suppressed=made.suppressed,
         skips=made.skips,
         notifications=made.notifications,
+        baselined=made.baselined,
     )
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

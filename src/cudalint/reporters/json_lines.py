@@ -15,6 +15,7 @@ def json_lines(run: Run) -> str:
     records = (
         *made.findings,
         *made.suppressed,
+        *made.baselined,
         *made.skips,
         *made.notifications,
         made.summary,

@@ -90,6 +90,12 @@ class SuppressedRecord(msgspec.Struct, frozen=True, tag_field="type", tag="suppr
     place: Place
 
 
+class BaselinedRecord(msgspec.Struct, frozen=True, tag_field="type", tag="baselined"):
+    """A finding that stands in the baseline."""
+
+    finding: FindingRecord
+
+
 class NotificationRecord(msgspec.Struct, frozen=True, tag_field="type", tag="notification"):
     """Something to know of the run itself; at level error the run failed."""
 
@@ -110,7 +116,8 @@ class SummaryRecord(msgspec.Struct, frozen=True, tag_field="type", tag="summary"
     """The run: what was analysed, and how it ended.
 
     `root` is the project root as seen from the folder the run was started in;
-    `rules` are the codes of the rules that ran.
+    `rules` are the codes of the rules that ran. `baselined` and `unchanged` say
+    how many findings a baseline holds, and how many the changes do not touch.
     """
 
     version: int
@@ -122,9 +129,18 @@ class SummaryRecord(msgspec.Struct, frozen=True, tag_field="type", tag="summary"
     findings: int
     suppressed: int
     exit_code: int
+    baselined: int
+    unchanged: int
 
 
-Record = FindingRecord | SuppressedRecord | NotificationRecord | SkipRecord | SummaryRecord
+Record = (
+    FindingRecord
+    | SuppressedRecord
+    | BaselinedRecord
+    | NotificationRecord
+    | SkipRecord
+    | SummaryRecord
+)
 
 
 class Records:
@@ -137,6 +153,8 @@ class Records:
         # Equal findings are counted among those of their own kind.
         self._reported = Reported(run)
         self.suppressed = [self._silenced(one) for one in run.suppressed]
+        self._reported = Reported(run)
+        self.baselined = [BaselinedRecord(self._finding(one)) for one in run.baselined]
         self.notifications = [self._notification(one) for one in run.notifications]
         self.skips = [SkipRecord(encodable(skip.what), encodable(skip.why)) for skip in run.skips]
 
@@ -154,6 +172,8 @@ class Records:
             findings=len(run.findings),
             suppressed=len(run.suppressed),
             exit_code=run.exit_code,
+            baselined=len(run.baselined),
+            unchanged=run.unchanged,
         )
 
     def _finding(self, finding: Finding) -> FindingRecord:

@@ -38,8 +38,9 @@ def sarif(
 ) -> str:
     """The SARIF log of `run`.
 
-    `suppressed` keeps the silenced findings, marked as such with the reason;
-    without it they are left out, since code review opens them as alerts.
+    `suppressed` keeps the silenced findings and those of the baseline, marked as
+    such with the reason; without it they are left out, since code review opens
+    them as alerts.
     `embed` puts the text of the files that have results in, for viewers that
     can't reach them. `category` tells several runs over one commit apart.
     """
@@ -85,6 +86,10 @@ def _findings(run: Run, suppressed: bool) -> list[tuple[Finding, Suppressed | No
     found: list[tuple[Finding, Suppressed | None]] = [(f, None) for f in run.findings]
     if suppressed:
         found += [(silenced.finding, silenced) for silenced in run.suppressed]
+        found += [
+            (finding, Suppressed(finding, "It is in the baseline.", finding.span, in_source=False))
+            for finding in run.baselined
+        ]
         found.sort(key=lambda pair: order(pair[0]))
     return found
 

@@ -12,10 +12,13 @@ def found(run: Run) -> str:
     """How many findings of each level, fixes and suppressions; "" when there is nothing to say."""
     levels = Counter(finding.level for finding in run.findings)
     parts = [counted(levels[level], level.value) for level in Level if levels[level]]
-    line = ", ".join(parts) + _fixable(run)
-    if run.suppressed:
-        line += f"{'; ' if line else ''}{len(run.suppressed)} suppressed"
-    return line
+    aside = (
+        (len(run.suppressed), "suppressed"),
+        (len(run.baselined), "in the baseline"),
+        (run.unchanged, "in unchanged code"),
+    )
+    said = [f"{number} {what}" for number, what in aside if number]
+    return "; ".join(filter(None, [", ".join(parts) + _fixable(run), *said]))
 
 
 def closing(run: Run, limit: int | None) -> list[str]:

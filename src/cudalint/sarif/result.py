@@ -163,10 +163,10 @@ class Results:
             return []
         return [
             Suppression(
-                kind="inSource",
+                kind="inSource" if suppressed.in_source else "external",
                 status="accepted",
                 justification=suppressed.reason or None,
-                location=self.location(suppressed.span),
+                location=self.location(suppressed.span) if suppressed.in_source else None,
             )
         ]
 
