@@ -9,28 +9,35 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Collection, Iterator
 
 import msgspec
 
 from cudalint.syntax import attributes, conditionals
 from cudalint.syntax.attributes import blank
 from cudalint.syntax.blocks import open_blocks
-from cudalint.syntax.brackets import after_space, close_of
+from cudalint.syntax.brackets import after_space, close_of, refuse_depth
 from cudalint.syntax.lexer import Directive, Lexed, lex, splice
 from cudalint.syntax.macros import Definition, read_definitions
+from cudalint.syntax.sweep import covered
 
 _BOM = b"\xef\xbb\xbf"
 _SHOUTED_CALL = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}[ \t]*\(")
 _VOID = re.compile(rb"\bvoid\b")
-_SPLICE_BEFORE_NAME = re.compile(rb"\\\r?\n\w")
-_CUT_NAME = re.compile(rb"\w+(?:\\\r?\n\w+)+")
+_CUT = re.compile(rb"\\\r?\n\w")
+_CUT_NAME = re.compile(rb"(?<!\w)\w+(?:\\\r?\n\w+)+")
 _CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
 _CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _ELSE_BEFORE = re.compile(rb"\b(?:else|do)$")
 _TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
 _DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
+_CONFIGURATION = re.compile(rb"<<<[^;]*?>>>")
+_BRACES = re.compile(rb"[,<]\s*(\{[^{};]*\})")
 _CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]*?(\.\.\.[^:;{}?]*):")
 _WORD_BYTE = re.compile(rb"\w")
+_WORD = re.compile(rb"[A-Za-z_](?<!\w[A-Za-z_])\w*")
+_MANY_NAMES = 40
+"""To search a text for more names than that takes longer than to look at each of its words."""
 
 
 class Text(msgspec.Struct):
@@ -85,7 +92,7 @@ def prepare(data: bytes) -> Prepared:
     definitions = [
         definition
         for definition in read_definitions(bytes(work), lexed.directives)
-        if not _inside(definition.start, dead)
+        if not covered(definition.start, dead)
     ]
     for directive in lexed.directives:
         blank(work, directive.start, directive.end)
@@ -98,9 +105,9 @@ def prepare(data: bytes) -> Prepared:
         data=data,
         code=code,
         bare=bytes(work),
-        comments=[c for c in lexed.comments if not _inside(c[0], dead)] if dead else lexed.comments,
-        loose_comments=[c for c in lexed.loose_comments if not dead or not _inside(c[0], dead)],
-        directives=[d for d in lexed.directives if not dead or not _inside(d.start, dead)],
+        comments=_alive(lexed.comments, dead),
+        loose_comments=_alive(lexed.loose_comments, dead),
+        directives=[d for d in lexed.directives if not dead or not covered(d.start, dead)],
         groups=groups,
         dead=dead,
         definitions=definitions,
@@ -109,8 +116,7 @@ def prepare(data: bytes) -> Prepared:
 
 def _names_joined(data: bytes, lexed: Lexed) -> bytes:
     """`data` with names whole that a line splice cuts; the splice follows the name as spaces."""
-    spliced = b"\\\n" in data or b"\\\r\n" in data
-    if not spliced or not _CUT_NAME.search(data):
+    if _CUT.search(data) is None:
         return data
     kept = sorted([*lexed.literals, *lexed.comments, *((d.start, d.end) for d in lexed.directives)])
 
@@ -141,11 +147,11 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
         if blanked:
             code = _without(code, blanked)
             bare = bytearray(_without(bytes(bare), blanked))
+        refuse_depth(bare)
         parse = bytearray(code)
-        for start, end in prepared.loose_comments:
+        for start, end in _alive(prepared.loose_comments, blanked):
             # The grammar reads a comment faster than as many spaces.
-            if not blanked or not _inside(start, blanked):
-                parse[start:end] = prepared.data[start:end]
+            parse[start:end] = prepared.data[start:end]
         for use in uses:
             if use.name in attribute_macros:
                 _mask_attribute_use(parse, use, attribute_macros[use.name])
@@ -220,19 +226,32 @@ def is_head_macro(definition: Definition) -> bool:
 
 def find_uses(bare: bytes, definitions: list[Definition]) -> list[Use]:
     """Every use of `definitions` in code, outermost first, in file order."""
+    kinds: dict[bytes, set[bool]] = {}
+    for definition in definitions:
+        kinds.setdefault(definition.name, set()).add(definition.parameters is not None)
     found: dict[int, Use] = {}
-    for name, with_arguments in {(d.name, d.parameters is not None) for d in definitions}:
+    for at, name in _occurrences(bare, kinds):
+        for with_arguments in kinds[name]:
+            use = _use(bare, name, at, at + len(name), with_arguments)
+            if use is not None and (at not in found or found[at].end < use.end):
+                found[at] = use
+    return [found[at] for at in sorted(found)]
+
+
+def _occurrences(bare: bytes, names: Collection[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Where `names` stand as whole words."""
+    if len(names) > _MANY_NAMES:
+        for word in _WORD.finditer(bare):
+            if word.group() in names:
+                yield word.start(), word.group()
+        return
+    for name in names:
         at = bare.find(name)
         while at >= 0:
             end = at + len(name)
-            if not (_WORD_BYTE.match(bare, at - 1) if at else None) and not _WORD_BYTE.match(
-                bare, end
-            ):
-                use = _use(bare, name, at, end, with_arguments)
-                if use is not None and (at not in found or found[at].end < use.end):
-                    found[at] = use
+            if not (at and _WORD_BYTE.match(bare, at - 1)) and not _WORD_BYTE.match(bare, end):
+                yield at, name
             at = bare.find(name, end)
-    return [found[at] for at in sorted(found)]
 
 
 def _use(bare: bytes, name: bytes, start: int, end: int, with_arguments: bool) -> Use | None:
@@ -260,7 +279,10 @@ def _keep_braces(parse: bytearray, use: Use, definition: Definition) -> None:
 
 
 def _mask_extensions(bare: bytes, parse: bytearray) -> None:
-    """What compilers take and the grammar does not: typeof, ranges of cases, `decltype(x){}`."""
+    """What compilers take and the grammar does not.
+
+    typeof, ranges of cases, `decltype(x){}`, and `<<<grid, {32, 4}>>>`.
+    """
     if b"decltype" in bare:
         for match in _DECLTYPE.finditer(bare):
             close = close_of(bare, match.end() - 1)
@@ -273,6 +295,13 @@ def _mask_extensions(bare: bytes, parse: bytearray) -> None:
             if close >= 0:
                 blank(parse, match.start(), close + 1)
                 parse[match.start() : match.start() + 4] = b"auto"
+    if b"<<<" in bare:
+        for match in _CONFIGURATION.finditer(bare):
+            for braces in _BRACES.finditer(bare, *match.span()):
+                start, end = braces.span(1)
+                empty = not bare[start + 1 : end - 1].strip()
+                inside = parse[start + 1 : end - 1]
+                parse[start:end] = b"0".ljust(end - start) if empty else b"(%b)" % inside
     if b"..." in bare:
         for match in _CASE_RANGE.finditer(bare):
             blank(parse, *match.span(1))
@@ -334,5 +363,6 @@ def _without(text: bytes, ranges: list[tuple[int, int]]) -> bytes:
     return bytes(work)
 
 
-def _inside(at: int, ranges: list[tuple[int, int]]) -> bool:
-    return any(start <= at < end for start, end in ranges)
+def _alive(found: list[tuple[int, int]], left_out: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of `found` that start in no text that is left out."""
+    return [one for one in found if not covered(one[0], left_out)] if left_out else found

@@ -132,6 +132,22 @@ def test_macros_without_a_semicolon_under_if_and_else() -> None:
     assert len([x for x in model.launches if x.use is not None]) == 4
 
 
+def test_braces_in_a_launchs_configuration() -> None:
+    model = read(
+        """\
+        void f(int n, cudaStream_t s) {
+          if (n > 1) { k<<<n, {32, n, 1}, 0, s>>>(n); } else { k<T><<<{n}, { 8 }, 0, {}>>>(n); }
+        }
+        """
+    )
+    assert model.broken == ()
+    assert [[a.text for a in x.configuration] for x in model.launches] == [
+        ["n", "{32, n, 1}", "0", "s"],
+        ["{n}", "{ 8 }", "0", "{}"],
+    ]
+    assert [b.keyword for b in model.branches] == ["if", "else"]
+
+
 def test_specifiers_of_libraries_and_braces_behind_decltype() -> None:
     model = read(
         """\
