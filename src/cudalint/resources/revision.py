@@ -62,7 +62,7 @@ def _entries(listing: bytes) -> Iterator[_Entry]:
         words, _, path = line.partition(b"\t")
         if path:
             mode, _, id_, size = words.decode().split()
-            yield _Entry(mode, id_, int(size) if size != "-" else 0, os.fsdecode(path))
+            yield _Entry(mode, id_, int(size) if size.isdecimal() else 0, os.fsdecode(path))
 
 
 def _contents(answers: bytes) -> Iterator[bytes]:
