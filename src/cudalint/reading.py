@@ -176,8 +176,10 @@ class _Reader:
 
         lacking = [
             path
-            for path in commands.by_path
-            if path in project.models and project.includes.lacks(path)
+            for path, reads in commands.by_path.items()
+            if any(read.outside for read in reads)
+            and path in project.models
+            and project.includes.lacks(path)
         ]
         compiling = self._settings.compile != "never"
         yield from incomplete(commands.by_path, lacking, compiling=compiling)
@@ -189,6 +191,8 @@ class _Reader:
         files = [file for path, file in sources.items() if is_source(path)]
         extraction: Extraction = extract(files, cache, self._request.jobs)
         self._notifications += extraction.notifications
+        for path, problem in extraction.cut_off.items():
+            sources[path] = msgspec.structs.replace(sources[path], data=b"", problem=problem)
         if cache:
             cache.prune()
             if cache.failure:
