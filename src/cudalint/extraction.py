@@ -29,14 +29,24 @@ Piece = tuple[str, bytes]
 
 
 class Extraction(msgspec.Struct, frozen=True):
-    """The model of each file that could be read, by path and in order of the files."""
+    """The model of each file that could be read, by path and in order of the files.
+
+    `cut_off` says of files why they were not read to their end: they have no model.
+    """
 
     models: dict[str, FileModel]
     notifications: tuple[Notification, ...] = ()
+    cut_off: dict[str, str] = {}
+
+
+class _CutOff(msgspec.Struct, frozen=True):
+    """What there is of a file that would cost too much."""
+
+    reason: str
 
 
 def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) -> Extraction:
-    """Get the models of `files`; those with a problem are left out.
+    """Get the models of `files`; those with a problem, and those cut off, are left out.
 
     A file on which the extractor itself fails gives a notification, and an
     empty model.
@@ -50,19 +60,23 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
         elif not file.problem:
             missing.append((file.path, file.data))
     notifications: list[Notification] = []
+    cut_off: dict[str, str] = {}
     for (path, data), result in zip(missing, _extract_all(missing, jobs), strict=True):
         if isinstance(result, str):
             notifications.append(_failed(path, result))
             found[path] = _empty(path, data)
             continue
+        if isinstance(result, _CutOff):
+            cut_off[path] = result.reason
+            continue
         found[path] = result
         if cache:
             cache.put(data, result)
     models = {file.path: found[file.path] for file in files if file.path in found}
-    return Extraction(models, tuple(notifications))
+    return Extraction(models, tuple(notifications), cut_off)
 
 
-def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | str]:
+def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _CutOff | str]:
     """A model, or the traceback of a failure, for each piece, in order."""
     if jobs > 1 and (len(pieces) > POOL_FILES or _size(pieces) > POOL_BYTES):
         yield from _in_processes(pieces, jobs)
@@ -71,18 +85,21 @@ def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | str
         yield _extract_one(piece)
 
 
-def _extract_one(piece: Piece) -> FileModel | str:
+def _extract_one(piece: Piece) -> FileModel | _CutOff | str:
+    from cudalint.syntax.effort import TooComplexError
     from cudalint.syntax.read import read_model
 
     try:
         return read_model(*piece)
+    except TooComplexError as error:
+        return _CutOff(str(error))
     except Exception:  # noqa: BLE001  (one file must not take the run with it)
         import traceback
 
         return traceback.format_exc()
 
 
-def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | str]:
+def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _CutOff | str]:
     from cudalint.syntax.model import FileModel
     from cudalint.workers import Died, map_in_processes
 
@@ -96,13 +113,14 @@ def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | st
             yield from (decode(one) if isinstance(one, bytes) else one for one in found)
 
 
-def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes | FileModel | str]:
+def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes | FileModel | _CutOff | str]:
     encode = msgspec.msgpack.Encoder().encode
-    found: list[bytes | FileModel | str] = []
+    found: list[bytes | FileModel | _CutOff | str] = []
     for piece in chunk:
         result = _extract_one(piece)
         # Pickling, which is slow, is left for what UTF-8 can't hold: a file name may be any bytes.
-        found.append(encode(result) if is_utf8(piece[0]) else result)
+        plain = is_utf8(piece[0]) and not isinstance(result, _CutOff)
+        found.append(encode(result) if plain else result)
     return found
 
 

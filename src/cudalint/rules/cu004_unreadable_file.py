@@ -25,7 +25,9 @@ class UnreadableFile(FileRule):
     What it does
         Reports, on line 1, each file to be linted that is not UTF-8 (UTF-16,
         binary data, a NUL byte), is larger than `max-file-size`, may not be
-        opened, is no regular file, or vanished during the run.
+        opened, is no regular file, or vanished during the run. Also a file
+        that would take too long: brackets nested more than 1,000 deep, macros
+        that multiply themselves, more code than some 4 MB.
 
     Why it matters
         Such a file was not looked at. The run goes on with the others, and
@@ -37,7 +39,7 @@ class UnreadableFile(FileRule):
     How to fix
         Save the file as UTF-8, make it readable, or list it in `exclude` when
         it is no source. Raise `max-file-size` for a large generated file that
-        is to be linted.
+        is to be linted. Split a file that takes too long, or exclude it.
 
     Sources
         The CUDA C++ Programming Guide: sources are UTF-8; `max-file-size` is a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from cudalint.finding import Span
 from cudalint.syntax.model import Function, SharedDeclaration, normal
@@ -29,19 +30,21 @@ def pointer_aliases(
     shared: list[SharedDeclaration],
 ) -> list[SharedDeclaration]:
     """The aliases in functions that declare shared memory, direct or through one another."""
-    homes = {record.function for record in shared if record.function >= 0}
+    names_of: dict[int, set[bytes]] = {}
+    for record in shared:
+        if record.function >= 0:
+            names_of.setdefault(record.function, set()).add(record.name.encode())
+    starts = [start for start, _ in statements]
     found: list[SharedDeclaration] = []
-    for home in sorted(homes):
+    for home, names in sorted(names_of.items()):
         body = functions[home].body
         if body is None:
             continue
-        names = {r.name.encode() for r in shared if r.function == home}
-        for start, end in statements:
-            if not (body.start <= start and end <= body.end):
+        low, high = bisect_left(starts, body.start), bisect_left(starts, body.end)
+        for start, end in statements[low:high]:
+            if end > body.end or bare.find(b"=", start, end) < 0:
                 continue
             text = bare[start:end]
-            if b"=" not in text:
-                continue
             match = _POINTER.match(text)
             if match is None:
                 match = _AUTO.match(text)
@@ -52,11 +55,11 @@ def pointer_aliases(
             if not any(w in names for w in _WORD.findall(match.group(3))):
                 continue
             names.add(match.group(2))
-            low, high = match.span(2)
+            name_at, name_end = match.span(2)
             found.append(
                 SharedDeclaration(
                     span=Span(path, start, end),
-                    name_span=Span(path, start + low, start + high),
+                    name_span=Span(path, start + name_at, start + name_end),
                     statement=Span(path, start, end),
                     name=match.group(2).decode(),
                     type=normal(match.group(1).replace(b"(", b" ")),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import TypeVar
 
 import msgspec
 
 from cudalint.finding import Span
 from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.aliases import pointer_aliases
+from cudalint.syntax.brackets import after_space
+from cudalint.syntax.effort import TooComplexError
 from cudalint.syntax.model import (
     Alias,
     Assembly,
@@ -28,11 +31,12 @@ from cudalint.syntax.model import (
     Variable,
 )
 from cudalint.syntax.prepare import Prepared, Use
-from cudalint.syntax.raw import Range, Raw, RawFunction
+from cudalint.syntax.raw import Range, Raw, RawCall, RawFunction
 from cudalint.syntax.sweep import innermost, nesting_order
 from cudalint.syntax.templates import Bodies, Body, BodyFunction
 
 MAX_USE_RECORDS = 20_000
+Placed = TypeVar("Placed", Call, Launch, SharedDeclaration, Identifier, Assembly)
 
 
 def assemble(
@@ -62,10 +66,12 @@ class _Assembly:
         self.bodies = bodies
         self.hidden = hidden
         self.comments = scan.comments(path, prepared.data, prepared.comments)
+        self.comment_starts = [start for start, _ in prepared.comments]
+        self.comments_before: dict[int, str] = {}
         self.raw.functions = _without_variables(self.raw.functions)
-        self.functions = self._functions()
-        self.containers: list[Range] = [f.body or (f.span[1], f.span[1]) for f in raw.functions]
+        self.containers = _containers(raw.functions)
         self.order = nesting_order(self.containers)
+        self.functions = self._functions()
         self.calls: list[Call] = []
         self.launches: list[Launch] = []
         self.shared: list[SharedDeclaration] = []
@@ -83,9 +89,9 @@ class _Assembly:
             path=path,
             size=len(data),
             functions=functions,
-            calls=tuple(sorted(self._refer(self.calls, order), key=_place)),
-            launches=tuple(sorted(self._refer(self.launches, order), key=_place)),
-            shared=tuple(sorted(self._refer(self.shared, order), key=_place)),
+            calls=self._in_place(self.calls, order),
+            launches=self._in_place(self.launches, order),
+            shared=self._in_place(self.shared, order),
             variables=self._variables(order),
             includes=scan.includes(path, data, self.prepared.directives),
             macros=scan.macros(path, self.prepared.definitions),
@@ -95,18 +101,12 @@ class _Assembly:
             constants=self._constants(),
             structs=self._structs(),
             branches=self._branches(order),
-            console=tuple(
-                sorted([*self._console(order), *self._refer(self.macro_console, order)], key=_place)
-            ),
+            console=self._in_place([*self._console(), *self.macro_console], order),
             flags=self._flags(order),
             statics=self._statics(),
             broken=self._broken(),
             dead=tuple(Span(path, s, e) for s, e in self.prepared.dead),
-            assembly=tuple(
-                sorted(
-                    [*self._assembly(order), *self._refer(self.macro_assembly, order)], key=_place
-                )
-            ),
+            assembly=self._in_place([*self._assembly(), *self.macro_assembly], order),
         )
 
     def _homes(self, ranges: list[Range]) -> list[int]:
@@ -115,9 +115,7 @@ class _Assembly:
 
     def _functions(self) -> list[Function]:
         raw = self.raw.functions
-        bodies = [f.body or (f.span[1], f.span[1]) for f in raw]
-        starts = [(f.head[0], f.head[0]) for f in raw]
-        parents = innermost(starts, bodies)
+        parents = self._homes([(f.head[0], f.head[0]) for f in raw])
         scopes = sorted(self.raw.scopes, key=lambda s: s.body)
         scope_bodies = [s.body for s in scopes]
         scope_homes = innermost([(f.name_range[0], f.name_range[0]) for f in raw], scope_bodies)
@@ -179,13 +177,19 @@ class _Assembly:
 
     def _comment_before(self, at: int) -> str:
         """The comments directly before `at`, with nothing but white space between."""
+        found = self.comments_before.get(at)
+        if found is None:
+            found = self.comments_before[at] = self._read_comment_before(at)
+        return found
+
+    def _read_comment_before(self, at: int) -> str:
         data = self.prepared.data
-        index = bisect_right(self.comments, at, key=lambda c: c.span.start) - 1
+        index = bisect_right(self.comment_starts, at) - 1
         lines: list[str] = []
         while index >= 0:
             comment: Comment = self.comments[index]
-            between = data[comment.span.end : at]
-            if between.strip() or between.count(b"\n") > 1 or not comment.alone:
+            end = comment.span.end
+            if not comment.alone or after_space(data, end) < at or data.count(b"\n", end, at) > 1:
                 break
             lines.append(comment.text)
             at = comment.span.start
@@ -193,7 +197,7 @@ class _Assembly:
         return "\n".join(reversed(lines))
 
     def _calls(self) -> None:
-        calls = sorted(self.raw.calls, key=lambda c: c.span)
+        calls = sorted(self.raw.calls, key=_span)
         for raw, home in zip(calls, self._homes([c.span for c in calls]), strict=True):
             if raw.configuration is None:
                 self.calls.append(records.call_record(self.path, self.code, raw, home))
@@ -224,7 +228,7 @@ class _Assembly:
             body = self.bodies.at_use(use, self.code)
             brought += body.size
             if brought > MAX_USE_RECORDS:
-                break
+                raise TooComplexError(f"its macros bring more than {MAX_USE_RECORDS} calls")
             self._bring(body, home, Span(self.path, use.start, use.end))
 
     def _bring(self, body: Body, home: int, use: Span | None) -> None:
@@ -288,14 +292,14 @@ class _Assembly:
         )
 
     def _ordered(self) -> tuple[tuple[Function, ...], list[int]]:
-        """The functions in file order, and where each old index went."""
-        keys = [(f.span, f.use or f.span, f.index) for f in self.functions]
+        """The functions in file order, and where each old index went: nothing if all stay."""
+        keys = [_place(f) for f in self.functions]
         sequence = sorted(range(len(keys)), key=keys.__getitem__)
+        if sequence == list(range(len(keys))):
+            return tuple(self.functions), []
         order = [0] * len(keys)
         for new, old in enumerate(sequence):
             order[old] = new
-        if sequence == list(range(len(keys))):
-            return tuple(self.functions), order
         moved = tuple(
             msgspec.structs.replace(
                 self.functions[old],
@@ -306,27 +310,29 @@ class _Assembly:
         )
         return moved, order
 
-    def _refer(self, found: list, order: list[int]) -> list:  # type: ignore[type-arg]
-        """`found` with function indexes brought into file order."""
-        if order == list(range(len(order))):
-            return found
-        return [
-            msgspec.structs.replace(r, function=order[r.function]) if r.function >= 0 else r
-            for r in found
-        ]
+    def _in_place(self, found: list[Placed], order: list[int]) -> tuple[Placed, ...]:
+        """`found` in file order, with function indexes brought into it too."""
+        if order:
+            found = [
+                msgspec.structs.replace(r, function=order[r.function]) if r.function >= 0 else r
+                for r in found
+            ]
+        return tuple(sorted(found, key=_place))
+
+    def _moved(self, homes: list[int], order: list[int]) -> list[int]:
+        """Function indexes brought into file order."""
+        return [order[home] if home >= 0 else -1 for home in homes] if order else homes
 
     def _variables(self, order: list[int]) -> tuple[Variable, ...]:
         streams = scan.streams(self.prepared.bare)
-        heads = [f.head for f in self.raw.functions]
-        found = []
-        for stream, home in zip(
-            streams, self._homes([(s.start, s.end) for s in streams]), strict=True
-        ):
-            if any(s <= stream.start < e for s, e in heads):
-                continue
-            span = Span(self.path, stream.start, stream.end)
-            found.append(Variable(span, stream.name, stream.text, order[home] if home >= 0 else -1))
-        return tuple(found)
+        ranges = [(s.start, s.end) for s in streams]
+        homes = self._moved(self._homes(ranges), order)
+        in_heads = innermost([(s, s + 1) for s, _ in ranges], [f.head for f in self.raw.functions])
+        return tuple(
+            Variable(Span(self.path, stream.start, stream.end), stream.name, stream.text, home)
+            for stream, home, in_head in zip(streams, homes, in_heads, strict=True)
+            if in_head < 0
+        )
 
     def _regions(self) -> tuple[Region, ...]:
         return tuple(
@@ -339,7 +345,7 @@ class _Assembly:
 
     def _aliases(self, order: list[int]) -> tuple[Alias, ...]:
         aliases = sorted(self.raw.aliases, key=lambda a: a.name_range)
-        homes = self._homes([a.name_range for a in aliases])
+        homes = self._moved(self._homes([a.name_range for a in aliases]), order)
         return tuple(
             Alias(
                 Span(self.path, *alias.span),
@@ -347,7 +353,7 @@ class _Assembly:
                 self.code[slice(*alias.name_range)].decode("utf-8", "replace"),
                 alias.target,
                 alias.template,
-                order[home] if home >= 0 else -1,
+                home,
             )
             for alias, home in zip(aliases, homes, strict=True)
         )
@@ -355,7 +361,7 @@ class _Assembly:
     def _constants(self) -> tuple[Constant, ...]:
         found = scan.constants(self.path, self.prepared.bare)
         found += [Constant(Span(self.path, *c.span), c.name, c.value) for c in self.raw.constants]
-        return tuple(sorted(found, key=lambda c: c.span))
+        return tuple(sorted(found, key=lambda c: (c.span.start, c.span.end)))
 
     def _structs(self) -> tuple[RecordType, ...]:
         scopes = sorted(self.raw.scopes, key=lambda s: s.body)
@@ -376,20 +382,22 @@ class _Assembly:
 
     def _branches(self, order: list[int]) -> tuple[Branch, ...]:
         branches = sorted(self.raw.branches, key=lambda b: (b.head, b.span))
-        homes = self._homes([b.head for b in branches])
+        homes = self._moved(self._homes([b.head for b in branches]), order)
+        # A missing token at the end of the file lies behind its last byte.
+        size = len(self.prepared.data)
         return tuple(
             Branch(
-                Span(self.path, *b.span),
-                Span(self.path, *b.head),
+                Span(self.path, min(b.span[0], size), min(b.span[1], size)),
+                Span(self.path, b.head[0], min(b.head[1], size)),
                 b.keyword,  # type: ignore[arg-type]
                 b.condition,
                 b.exits,
-                order[home] if home >= 0 else -1,
+                home,
             )
             for b, home in zip(branches, homes, strict=True)
         )
 
-    def _console(self, order: list[int]) -> tuple[Identifier, ...]:
+    def _console(self) -> list[Identifier]:
         uses = scan.console(self.prepared.bare)
         ranges = [(u.start, u.end) for u in uses]
         statements = innermost(ranges, self.raw.statements)
@@ -402,25 +410,22 @@ class _Assembly:
                     Span(self.path, use.start, use.end),
                     Span(self.path, *place),
                     use.name,
-                    order[home] if home >= 0 else -1,
+                    home,
                     whole,
                 )
             )
-        return tuple(found)
+        return found
 
-    def _assembly(self, order: list[int]) -> list[Assembly]:
+    def _assembly(self) -> list[Assembly]:
         found = assembly.asm_statements(self.code, self.prepared.bare)
         homes = self._homes([(f.start, f.end) for f in found])
-        return [
-            assembly.record(self.path, f, order[home] if home >= 0 else -1)
-            for f, home in zip(found, homes, strict=True)
-        ]
+        return [assembly.record(self.path, f, home) for f, home in zip(found, homes, strict=True)]
 
     def _flags(self, order: list[int]) -> tuple[Flag, ...]:
         flags = scan.flags(self.prepared.bare)
-        homes = self._homes([(f.start, f.end) for f in flags])
+        homes = self._moved(self._homes([(f.start, f.end) for f in flags]), order)
         return tuple(
-            Flag(Span(self.path, f.start, f.end), f.name, f.text, order[home])
+            Flag(Span(self.path, f.start, f.end), f.name, f.text, home)
             for f, home in zip(flags, homes, strict=True)
             if home >= 0
         )
@@ -437,35 +442,34 @@ class _Assembly:
     def _broken(self) -> tuple[Broken, ...]:
         """Error regions; those in kernels and launchers, and hidden records, matter."""
         important = [f.body for f in self.raw.functions if f.body and f.read.space == "global"]
-        important += [
-            self.containers[home]
-            for home in self._homes(
-                sorted(c.span for c in self.raw.calls if c.configuration is not None)
-            )
-            if home >= 0
-        ]
+        launches = sorted(c.span for c in self.raw.calls if c.configuration is not None)
+        homes = set(self._homes(launches)) - {-1}
+        important += [self.containers[home] for home in sorted(homes)]
         found = {Broken(Span(self.path, s, e), True) for s, e in self.hidden}
+        errors = sorted(self.raw.errors)
+        # A macro's argument may be any text.
         arguments = [(use.start, use.end) for use in self.uses if use.open_at >= 0]
         arguments += [
             call.configuration
             for call in self.raw.calls
             if call.configuration and call.configuration[1] > call.open_at
         ]
-        for start, end in self.raw.errors:
-            if any(s <= start and end <= e for s, e in arguments):
-                continue  # a macro's argument may be any text
-            matters = any(s <= start and end <= e for s, e in important)
-            # A missing token at the end of the file lies behind its last byte.
-            size = len(self.prepared.data)
-            found.add(Broken(Span(self.path, min(start, size), min(end, size)), matters))
+        size = len(self.prepared.data)
+        for (start, end), argument, home in zip(
+            errors, innermost(errors, arguments), innermost(errors, important), strict=True
+        ):
+            if argument < 0:
+                # A missing token at the end of the file lies behind its last byte.
+                found.add(Broken(Span(self.path, min(start, size), min(end, size)), home >= 0))
         return tuple(sorted(found, key=lambda b: (b.span, b.matters)))
 
 
 def _without_variables(functions: list[RawFunction]) -> list[RawFunction]:
     """In order, without the locals that look like declarations: `dim3 grid(n);`."""
     ordered = sorted(functions, key=lambda f: (f.span, f.name_range))
-    bodies = [f.body or (f.span[1], f.span[1]) for f in ordered]
-    homes = innermost([(f.head[0], f.head[0]) for f in ordered], bodies)
+    if all(f.kind != "declaration" for f in ordered):
+        return ordered
+    homes = innermost([(f.head[0], f.head[0]) for f in ordered], _containers(ordered))
     return [
         f
         for f, home in zip(ordered, homes, strict=True)
@@ -473,5 +477,18 @@ def _without_variables(functions: list[RawFunction]) -> list[RawFunction]:
     ]
 
 
-def _place(record: Call | Launch | SharedDeclaration | Identifier | Assembly) -> tuple[Span, Span]:
-    return record.span, record.use or record.span
+def _containers(functions: list[RawFunction]) -> list[Range]:
+    """The bodies; of a function without one, the place where it ends."""
+    return [f.body or (f.span[1], f.span[1]) for f in functions]
+
+
+def _span(call: RawCall) -> Range:
+    return call.span
+
+
+def _place(
+    record: Function | Call | Launch | SharedDeclaration | Identifier | Assembly,
+) -> tuple[int, int, int, int]:
+    """Where a record stands in the file; those of one macro in the order of its uses."""
+    span, use = record.span, record.use or record.span
+    return span.start, span.end, use.start, use.end

@@ -29,7 +29,9 @@ _ATTRIBUTE = re.compile(
 )
 _ALIGNAS = re.compile(rb"alignas(?<!\walignas)(\s*)\(")
 _CALLBACK = re.compile(rb"CUDA(?<!\wCUDA)(?:RT_CB|RTAPI|API|_CB)\b")
-_STANDARD = re.compile(rb"\[\[\s*[A-Za-z_][\w:,\s]*(?:\([^()\[\]]*\))?\s*\]\]")
+_STANDARD = re.compile(
+    rb"\[\[\s{0,99}[A-Za-z_][\w:,\s]{0,999}(?:\([^()\[\]]{0,999}\))?\s{0,99}\]\]"
+)
 _EMPTY_DEFAULT = re.compile(rb"=(\s*)\{(\s*)\}")
 _TYPEID = re.compile(rb"typeid\s*\(([^()]*)\)")
 _TYPENAME = re.compile(rb"typename(?<!\wtypename)(?=\s+[A-Za-z_]\w*\s*(?:<|::))")

@@ -7,12 +7,19 @@ brackets are no brackets here, save where a function says so.
 from __future__ import annotations
 
 import re
+from array import array
+from itertools import accumulate
+
+from cudalint.syntax.effort import MAX_DEPTH, TooComplexError, spend
 
 _CODE = re.compile(rb"\S")
 _BRACKET = re.compile(rb"[()\[\]{}]")
 _SPLITTER = re.compile(rb"[()\[\]{}<>,]")
+_ANGLE_OR_END = re.compile(rb"[<>()\[\]{};]|&&|\|\|")
 _OPEN = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _CLOSERS = b")]}"
+_NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
+_CHANGES = bytes.maketrans(b"([{)]}", b"\x01\x01\x01\xff\xff\xff")
 _TEMPLATE_NAME = re.compile(rb"[A-Za-z_]\w*\s*$")
 
 
@@ -28,19 +35,24 @@ def close_of(text: bytes | bytearray, open_at: int, limit: int | None = None) ->
     Brackets of other kinds in between must match too; the search ends at `limit`.
     """
     wanted: list[int] = []
+    at, close = open_at, -1
     for match in _BRACKET.finditer(text, open_at, len(text) if limit is None else limit):
-        char = text[match.start()]
+        at = match.start()
+        char = text[at]
         if char in _OPEN:
             wanted.append(_OPEN[char])
         elif not wanted or wanted.pop() != char:
-            return -1
+            break
         if not wanted:
-            return match.start()
-    return -1
+            close = at
+            break
+    spend((at - open_at) >> 2)
+    return close
 
 
 def balanced(text: bytes, start: int, end: int) -> bool:
     """Whether the brackets in `text[start:end]` match among themselves."""
+    spend((end - start) >> 2)
     wanted: list[int] = []
     for match in _BRACKET.finditer(text, start, end):
         char = text[match.start()]
@@ -69,6 +81,7 @@ def split_arguments(text: bytes) -> list[tuple[int, int]]:
 
 
 def _top_level_commas(text: bytes) -> list[int]:
+    spend(len(text) >> 2)
     commas: list[int] = []
     depth = 0
     template_end = -1
@@ -97,27 +110,42 @@ def template_close(text: bytes, open_at: int) -> int:
     """
     if not _TEMPLATE_NAME.search(text, max(0, open_at - 80), open_at):
         return -1
-    depth = 0
-    round_depth = 0
-    for at in range(open_at, min(len(text), open_at + 2000)):
+    depth = round_depth = 0
+    close = -1
+    at = open_at
+    for match in _ANGLE_OR_END.finditer(text, open_at, open_at + 2000):
+        at = match.start()
         char = text[at]
-        if char == 0x3C and round_depth == 0:  # <
-            depth += 1
-        elif char == 0x3E and round_depth == 0:  # >
-            if text[at - 1] == 0x2D:  # ->
-                continue
-            depth -= 1
-            if depth == 0:
-                return at + 1
-        elif char in _OPEN:
+        if char in _OPEN:
             round_depth += 1
         elif char in _CLOSERS:
             round_depth -= 1
             if round_depth < 0:
-                return -1
-        elif char == 0x3B or text[at : at + 2] in (b"&&", b"||"):
-            return -1
-    return -1
+                break
+        elif char in b";&|":
+            break
+        elif round_depth == 0:
+            if char == 0x3C:  # <
+                depth += 1
+            elif text[at - 1] != 0x2D:  # no ->
+                depth -= 1
+                if depth == 0:
+                    close = at + 1
+                    break
+    spend((at - open_at) >> 1)
+    return close
+
+
+def deepest(text: bytes | bytearray) -> int:
+    """How many brackets of `text` are open at once at most."""
+    changes = array("b", text.translate(_CHANGES, _NO_BRACKETS))
+    return max(accumulate(changes), default=0)
+
+
+def refuse_depth(text: bytes | bytearray) -> None:
+    """Raise TooComplexError for text whose brackets are nested too deep to go on with."""
+    if sum(map(text.count, b"([{")) > MAX_DEPTH and deepest(text) > MAX_DEPTH:
+        raise TooComplexError(f"brackets nested more than {MAX_DEPTH} deep")
 
 
 def _strip(text: bytes, start: int, end: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.syntax.brackets import balanced
 from cudalint.syntax.lexer import Directive, splice
+from cudalint.syntax.sweep import joined
 
 _OPENERS = {b"if", b"ifdef", b"ifndef"}
 _DIVIDERS = {b"elif", b"else", b"elifdef", b"elifndef"}
@@ -30,7 +31,8 @@ MAX_VARIANTS = 6
 class Branch(msgspec.Struct, gc=False):
     """Text between two directives of a group; `live` when it can be code.
 
-    `taken`: its condition holds in every build, so that no later branch does.
+    `taken`: its condition, or that of one before, holds in every build, so that no
+    later branch does.
     """
 
     condition: str
@@ -54,13 +56,13 @@ def read_groups(data: bytes, directives: list[Directive]) -> list[Group]:
     for directive in directives:
         keyword = directive.keyword
         if keyword in _OPENERS:
-            group = Group(directive.start, [_branch(data, directive, [])])
+            group = Group(directive.start, [_branch(data, directive, taken=False)])
             stack.append(group)
             groups.append(group)
         elif keyword in _DIVIDERS and stack:
             branches = stack[-1].branches
             branches[-1].end = directive.start
-            branches.append(_branch(data, directive, branches))
+            branches.append(_branch(data, directive, taken=branches[-1].taken))
         elif keyword == b"endif" and stack:
             stack.pop().branches[-1].end = directive.start
     for group in stack:
@@ -70,17 +72,11 @@ def read_groups(data: bytes, directives: list[Directive]) -> list[Group]:
 
 def dead_ranges(groups: list[Group]) -> list[tuple[int, int]]:
     """The ranges that are never code, outermost only, in order."""
-    ranges: list[tuple[int, int]] = []
-    for start, end in sorted(
-        (b.start, b.end) for group in groups for b in group.branches if not b.live
-    ):
-        if not ranges or start >= ranges[-1][1]:
-            ranges.append((start, end))
-    return ranges
+    return joined((b.start, b.end) for group in groups for b in group.branches if not b.live)
 
 
 def exclusive_choices(text: bytes, groups: list[Group]) -> list[list[tuple[int, int]]]:
-    """For each further parse, the ranges to blank; the first parse comes first.
+    """For each further parse, the ranges to blank, in order; the first parse comes first.
 
     `text` has comments, literals' insides, directives and dead branches blanked.
     One empty list when every group's branches can be parsed together.
@@ -90,12 +86,12 @@ def exclusive_choices(text: bytes, groups: list[Group]) -> list[list[tuple[int, 
         return [[]]
     count = min(MAX_VARIANTS, max(len(live) for live in entangled))
     return [
-        [
+        joined(
             (branch.start, branch.end)
             for live in entangled
             for index, branch in enumerate(live)
             if index != min(choice, len(live) - 1)
-        ]
+        )
         for choice in range(count)
     ]
 
@@ -116,7 +112,7 @@ def _entangled(text: bytes, group: Group) -> list[Branch]:
     return []
 
 
-def _branch(data: bytes, directive: Directive, earlier: list[Branch]) -> Branch:
+def _branch(data: bytes, directive: Directive, *, taken: bool) -> Branch:
     text = _COMMENT.sub(b" ", splice(data[directive.after : directive.end]))
     text = _WHITE.sub(b" ", text).strip()
     keyword = directive.keyword
@@ -128,8 +124,9 @@ def _branch(data: bytes, directive: Directive, earlier: list[Branch]) -> Branch:
         value, condition = None, b"else"
     else:
         value, condition = _value(text), text
-    live = value != 0 and not any(branch.taken for branch in earlier)
-    return Branch(condition.decode("utf-8", "replace"), directive.end, len(data), live, bool(value))
+    live = value != 0 and not taken
+    taken = taken or bool(value)
+    return Branch(condition.decode("utf-8", "replace"), directive.end, len(data), live, taken)
 
 
 def _no_value(name: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -13,7 +15,7 @@ from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import normal
 from cudalint.syntax.prepare import Text, is_head_macro
 from cudalint.syntax.raw import Range, Raw, RawBranch, RawCall, RawFunction, RawScope, RawShared
-from cudalint.syntax.sweep import innermost
+from cudalint.syntax.sweep import innermost, outer_first
 from cudalint.syntax.types import read_aliases, read_enumerators, read_members
 
 _WRAPPERS = frozenset(
@@ -49,10 +51,12 @@ def extract(path: str, text: Text, macros: Expander, shared_words: tuple[bytes, 
 
     `shared_words` are macros of the file that stand for `__shared__`.
     """
-    root, captures = grammar.parse(text.parse)
+    root = grammar.parse(text.parse)
+    captures = grammar.wanted(root, text.parse)
     raw = Raw()
     raw.defines = any(child.type in _DEFINERS for child in root.children)
-    raw.statements = sorted([(n.start_byte, n.end_byte) for n in captures.get("statement", ())])
+    statements = (*captures.get("statement", ()), *captures.get("declaration", ()))
+    raw.statements = sorted([n.byte_range for n in statements], key=outer_first)
     _calls(text, captures, raw)
     for node in captures.get("function", ()):
         _function(path, text, macros, node, "definition", raw)
@@ -79,26 +83,36 @@ def extract(path: str, text: Text, macros: Expander, shared_words: tuple[bytes, 
 
 
 def _calls(text: Text, captures: dict[str, list[Node]], raw: Raw) -> None:
-    opens = {n.end_byte: n.start_byte for n in captures.get("arguments", ())}
+    lists = sorted([n.byte_range for n in captures.get("arguments", ())])
+    opens = {end: start for start, end in lists}
+    # Where parentheses are missing, several lists end at once.
+    starts = [start for start, _ in lists] if len(opens) < len(lists) else None
     chevrons = {n.end_byte: n.start_byte for n in captures.get("configuration", ())}
-    spans = sorted((n.start_byte, n.end_byte) for n in captures.get("call", ()))
-    homes = innermost(spans, raw.statements)
+    # What ends with no argument list is no call: `T{1}`.
+    spans = sorted(
+        [s for n in captures.get("call", ()) if opens.get((s := n.byte_range)[1], -1) > s[0]]
+    )
+    homes = innermost(spans, raw.statements, range(len(raw.statements)))
     parse = text.parse
-    for (start, end), home in zip(spans, homes, strict=True):
-        open_at = opens.get(end, -1)
-        if open_at < 0:
-            continue
-        statement = raw.statements[home] if home >= 0 else (start, end)
+    for span, home in zip(spans, homes, strict=True):
+        start, end = span
+        open_at = opens[end]
+        if starts is not None:
+            open_at = next(
+                s for s, e in islice(lists, bisect_right(starts, start), None) if e == end
+            )
+        statement = raw.statements[home] if home >= 0 else span
         whole = (
-            parse[end : statement[1]].strip() == b";"
-            and _CALL_ONLY.fullmatch(parse, statement[0], start) is not None
-        )
-        before = open_at
-        while parse[before - 1 : before].isspace():
-            before -= 1
-        chevron = chevrons.get(before)
-        configuration = None if chevron is None else (chevron, before)
-        raw.calls.append(RawCall((start, end), open_at, statement, whole, configuration))
+            statement[0] == start or _CALL_ONLY.fullmatch(parse, statement[0], start) is not None
+        ) and parse[end : statement[1]].strip() == b";"
+        configuration = None
+        if chevrons:
+            before = open_at
+            while parse[before - 1 : before].isspace():
+                before -= 1
+            if before in chevrons:
+                configuration = (chevrons[before], before)
+        raw.calls.append(RawCall(span, open_at, statement, whole, configuration))
 
 
 def _function(path: str, text: Text, macros: Expander, node: Node, kind: str, raw: Raw) -> None:

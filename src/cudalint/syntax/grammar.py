@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property, lru_cache
+from time import thread_time
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from cudalint.syntax.effort import TooComplexError, spend
+
 _PLAIN = {
+    "call": ("call_expression",),
+    "arguments": ("argument_list",),
+    "declaration": ("declaration", "field_declaration"),
     "configuration": ("kernel_call_syntax",),
     "function": ("function_definition",),
     "instantiation": ("template_instantiation",),
@@ -21,7 +27,7 @@ _PLAIN = {
     "using": ("alias_declaration",),
     "enumerators": ("enumerator_list",),
     "statement": (
-        *("expression_statement", "declaration", "field_declaration", "return_statement"),
+        *("expression_statement", "return_statement"),
         *("condition_clause", "throw_statement", "field_initializer"),
     ),
     "branch": (
@@ -34,8 +40,22 @@ _PLAIN = {
 _WITH_BODY = {
     "lambda": ("lambda_expression",),
     "scope": ("namespace_definition", "class_specifier", "struct_specifier", "union_specifier"),
+    "linkage": ("linkage_specification",),
 }
-"""The kinds that are wanted when they have a body."""
+"""The kinds that are wanted when they have a body; of a linkage, when that is a block."""
+
+_SHORT = 20_000
+"""Texts of up to so many bytes are parsed without an eye on the work."""
+
+_PARSE_UNITS = 1000
+_STEP_UNITS = 200
+"""What a parse costs by itself, and what the steps cost that the parser tells of."""
+
+_MAX_STEPS = 30_000
+"""So many steps take 4 MB of code."""
+
+_SECONDS = 1.0
+_BYTES_A_SECOND = 3_000_000
 
 _QUERY_PAYS = 150_000
 """From so many bytes on a process uses the query."""
@@ -56,10 +76,7 @@ class _Kinds:
         self.declarations = {number("declaration"), number("field_declaration")}
         self.function = number("function_declarator")
         self.around_function = {number("pointer_declarator"), number("reference_declarator")}
-        self.call = number("call_expression")
-        self.arguments = number("argument_list")
         self.linkage = number("linkage_specification")
-        self.special = {self.call, self.linkage, *self.declarations, *self.bodied}
         self.leaves = {
             number(kind)
             for kind in (
@@ -77,22 +94,10 @@ class _Kinds:
         }
         self.block = number("declaration_list")
 
-    def sort(self, node: Node, kind: int, found: defaultdict[str, list[Node]]) -> None:
-        """Add a node whose kind alone does not say what it is."""
-        if kind == self.call:
-            arguments = node.child_by_field_name("arguments")
-            if arguments is not None and arguments.kind_id == self.arguments:
-                found["call"].append(node)
-                found["arguments"].append(arguments)
-        elif kind in self.declarations:
-            if self.is_prototype(node):
-                found["prototype"].append(node)
-        else:
-            body = node.child_by_field_name("body")
-            if body is not None and kind in self.bodied:
-                found[self.bodied[kind]].append(node)
-            elif body is not None and body.kind_id == self.block:
-                found["linkage"].append(node)
+    def has_body(self, node: Node) -> bool:
+        """Whether a node that is wanted when it has a body has one."""
+        body = node.child_by_field_name("body")
+        return body is not None and (node.kind_id != self.linkage or body.kind_id == self.block)
 
     def is_prototype(self, declaration: Node) -> bool:
         """Whether it declares a function, perhaps one that returns a pointer or a reference."""
@@ -116,13 +121,13 @@ class _Grammar:
     @cached_property
     def query(self) -> Query:
         """Every kind that matters, each alone: patterns with parts take longer to compile."""
-        kinds = (
-            kind for group in (_PLAIN, _WITH_BODY) for names in group.values() for kind in names
+        wanted = {**_PLAIN, **_WITH_BODY}
+        patterns = [
+            f"[{' '.join(f'({kind})' for kind in kinds)}] @{name}" for name, kinds in wanted.items()
+        ]
+        query: Query = Query(
+            self.language, " ".join((*patterns, "(ERROR) @error", "(MISSING) @missing"))
         )
-        alone = " ".join(
-            f"({kind})" for kind in (*kinds, "call_expression", "linkage_specification")
-        )
-        query: Query = Query(self.language, f"[{alone}] @node (ERROR) @error (MISSING) @missing")
         return query
 
 
@@ -131,39 +136,63 @@ def _grammar() -> _Grammar:
     return _Grammar()
 
 
-def parse(text: bytes) -> tuple[Node, dict[str, list[Node]]]:
-    """Parse `text`; the root, and the nodes that are wanted by name, in no particular order."""
+def parse(text: bytes) -> Node:
+    """The root of the tree of `text`. Raises TooComplexError."""
     grammar = _grammar()
-    root = grammar.parser.parse(text).root_node
     grammar.read += len(text)
-    found: defaultdict[str, list[Node]] = defaultdict(list)
+    if len(text) <= _SHORT:
+        spend(_PARSE_UNITS + len(text))
+        return grammar.parser.parse(text).root_node
+    return _parse_long(grammar.parser, text)
+
+
+def _parse_long(parser: Parser, text: bytes) -> Node:
+    """Parse with an eye on the work: broken text can take it a time that squares with its size."""
+    steps = 0
+    stops_at = thread_time() + _SECONDS + len(text) / _BYTES_A_SECOND
+
+    def stop(at: int, broken: bool) -> bool:
+        nonlocal steps
+        steps += 1
+        return steps > _MAX_STEPS or (steps % 16 == 0 and thread_time() > stops_at)
+
+    try:
+        tree = parser.parse(lambda at, _: text[at : at + _SHORT], progress_callback=stop)
+    except ValueError as error:
+        parser.reset()
+        raise TooComplexError("the grammar takes too long over it") from error
+    spend(steps * _STEP_UNITS)
+    return tree.root_node
+
+
+def wanted(root: Node, text: bytes) -> dict[str, list[Node]]:
+    """The nodes of a tree that are wanted, by name and in no particular order."""
+    grammar = _grammar()
     if grammar.read > _QUERY_PAYS:
-        _query(root, text, grammar, found)
-    else:
-        _walk(root, text, grammar.kinds, found)
-    return root, found
+        return _query(root, text, grammar)
+    return _walk(root, text, grammar.kinds)
 
 
-def _query(root: Node, text: bytes, grammar: _Grammar, found: defaultdict[str, list[Node]]) -> None:
-    captures = QueryCursor(grammar.query).captures(root)
+def _query(root: Node, text: bytes, grammar: _Grammar) -> dict[str, list[Node]]:
+    found: dict[str, list[Node]] = QueryCursor(grammar.query).captures(root)
     kinds, find = grammar.kinds, text.find
-    for node in captures.get("node", ()):
-        kind = node.kind_id
-        name = kinds.plain.get(kind)
-        if name is not None:
-            found[name].append(node)
-        if kind in kinds.special and (
-            kind not in kinds.declarations or find(b"(", node.start_byte, node.end_byte) >= 0
-        ):
-            kinds.sort(node, kind, found)
-    for name in ("error", "missing"):
-        if name in captures:
-            found[name] = captures[name]
+    declarations = found.get("declaration", [])
+    found["prototype"] = [
+        node
+        for node in declarations
+        if find(b"(", node.start_byte, node.end_byte) >= 0 and kinds.is_prototype(node)
+    ]
+    for name in _WITH_BODY:
+        if name in found:
+            found[name] = [node for node in found[name] if kinds.has_body(node)]
+    return found
 
 
-def _walk(root: Node, text: bytes, kinds: _Kinds, found: defaultdict[str, list[Node]]) -> None:
+def _walk(root: Node, text: bytes, kinds: _Kinds) -> dict[str, list[Node]]:
     """Enter only what may hold something wanted."""
-    plain, special, leaves, find = kinds.plain.get, kinds.special, kinds.leaves, text.find
+    found: defaultdict[str, list[Node]] = defaultdict(list)
+    plain, leaves, find = kinds.plain.get, kinds.leaves, text.find
+    declarations, bodied = kinds.declarations, kinds.bodied
     broken = root.has_error
     if root.is_error:
         found["error"].append(root)
@@ -181,9 +210,12 @@ def _walk(root: Node, text: bytes, kinds: _Kinds, found: defaultdict[str, list[N
             start, end = child.start_byte, child.end_byte
             # What is wanted inside has a parenthesis or a brace.
             holds = find(b"(", start, end) >= 0 or find(b"{", start, end) >= 0
-            if holds and kind in special:
-                kinds.sort(child, kind, found)
+            if holds and kind in declarations and kinds.is_prototype(child):
+                found["prototype"].append(child)
+            if holds and kind in bodied and kinds.has_body(child):
+                found[bodied[kind]].append(child)
             if broken and (child.is_error or child.is_missing):
                 found["error" if child.is_error else "missing"].append(child)
             if holds or broken or kind in kinds.always_entered:
                 entered.append(child)
+    return found

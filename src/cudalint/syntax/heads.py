@@ -74,9 +74,7 @@ def head_start(bare: bytes, at: int) -> int:
     start = max(bare.rfind(b";", low, at), bare.rfind(b"{", low, at), bare.rfind(b"}", low, at)) + 1
     while access := _ACCESS.match(bare, start, at):
         start = access.end()
-    while start < at and bare[start] in b" \t\r\n":
-        start += 1
-    return start
+    return min(after_space(bare, start), at)
 
 
 def read_head(

@@ -11,24 +11,31 @@ from collections.abc import Callable
 
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import after_space, close_of, template_close
+from cudalint.syntax.effort import spend
 from cudalint.syntax.extract import extract
 from cudalint.syntax.heads import head_start
 from cudalint.syntax.macros import Definition, Expander, argument_values, substitute
 from cudalint.syntax.prepare import Text, Use
-from cudalint.syntax.raw import Range, Raw, RawCall
-from cudalint.syntax.sweep import innermost
+from cudalint.syntax.raw import Range, Raw, RawCall, RawFunction
+from cudalint.syntax.sweep import covered, joined, outer_first
 
 _GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _CHEVRON = re.compile(rb"<<<")
 _KERNEL_BEFORE = re.compile(rb"[A-Za-z_][\w:.]*(?:->\w+)*\s*$")
+_BYTES_A_UNIT = 64
+"""Of the blank text before an island."""
+
 Piece = tuple[Raw, Text]
 
 
 def merge(pieces: list[Piece]) -> Raw:
     """One `Raw`: all of the first piece, and of others what lies in text it left out."""
     first, text = pieces[0]
-    for raw, _ in pieces[1:]:
-        _add(first, raw, lambda at: any(s <= at < e for s, e in text.blanked))
+    if len(pieces) > 1:
+        whole = _Whole(first)
+        for raw, _ in pieces[1:]:
+            whole.add(raw, text.blanked)
+        whole.finish()
     return first
 
 
@@ -57,18 +64,16 @@ def islands(
 
     Returns the ranges of those that still can't be read.
     """
-    hidden: list[Range] = []
-    heads = sorted(f.head for f in raw.functions if not f.lambda_)
-    occurrences = [match.span() for match in _GLOBAL.finditer(text.bare)]
-    for (start, end), home in zip(occurrences, innermost(occurrences, heads), strict=True):
-        if home >= 0:
-            continue
-        found = _island(path, text, start, macros, words)
-        if found is not None:
-            low, high, island = found
-            _add(raw, island, lambda at, low=low, high=high: low <= at < high)  # type: ignore[misc]
-        if not _in_a_head(start, raw):
-            hidden.append((start, end))
+    hidden = _without_a_head([match.span() for match in _GLOBAL.finditer(text.bare)], raw)
+    if hidden:
+        whole = _Whole(raw)
+        for start, _ in hidden:
+            found = _island(path, text, start, macros, words)
+            if found is not None:
+                low, high, island = found
+                whole.add(island, [(low, high)])
+        whole.finish()
+        hidden = _without_a_head(hidden, raw)
     known = {call.configuration[0] for call in raw.calls if call.configuration}
     for match in _CHEVRON.finditer(text.bare):
         if match.start() not in known:
@@ -80,8 +85,10 @@ def islands(
     return hidden
 
 
-def _in_a_head(at: int, raw: Raw) -> bool:
-    return any(f.head[0] <= at < f.head[1] and not f.lambda_ for f in raw.functions)
+def _without_a_head(occurrences: list[Range], raw: Raw) -> list[Range]:
+    """Those of `occurrences` that lie in the head of no function."""
+    heads = joined(f.head for f in raw.functions if not f.lambda_)
+    return [(start, end) for start, end in occurrences if not covered(start, heads)]
 
 
 def _island(
@@ -96,6 +103,7 @@ def _island(
         high = close_of(text.bare, open_at) + 1
     if high <= at:
         return None
+    spend(high // _BYTES_A_UNIT)
     alone = bytearray(b" " * low + text.code[low:high] + b"\n")
     bare = b" " * low + text.bare[low:high] + b"\n"
     mask_attributes(bare, alone)
@@ -131,7 +139,9 @@ def _textual_launch(bare: bytes, at: int) -> RawCall | None:
             end = template_close(bare, end) - 1
         end += 1
     open_at = after_space(bare, end + 3)
-    if bare[open_at : open_at + 1] == b")" and bare[: name.start()].rstrip().endswith(b"("):
+    if bare[open_at : open_at + 1] == b")" and bare[
+        max(0, name.start() - 200) : name.start()
+    ].rstrip().endswith(b"("):
         span = (name.start(), end + 3)
         return RawCall(span, end + 2, span, False, (at, end + 3))
     close = close_of(bare, open_at) if bare[open_at : open_at + 1] == b"(" else -1
@@ -155,30 +165,65 @@ def _template_start(bare: bytes, at: int) -> int:
     return at
 
 
-def _add(into: Raw, other: Raw, wanted: Callable[[int], bool]) -> None:
-    """Add those records of `other` that start where `wanted` says and are not there yet."""
-    names = {f.name_range[0]: i for i, f in enumerate(into.functions)}
-    bodies = {f.body for f in into.functions if f.body}
-    for function in other.functions:
-        index = names.get(function.name_range[0])
-        if index is not None:
-            # A kernel in one configuration and a device function in another is a kernel.
-            if function.read.space == "global" != into.functions[index].read.space:
-                into.functions[index] = function
-        elif wanted(function.name_range[0]) and function.body not in bodies:
-            into.functions.append(function)
-    calls = {c.span for c in into.calls}
-    into.calls += [c for c in other.calls if wanted(c.span[0]) and c.span not in calls]
-    shared = {s.name_range for s in into.shared}
-    into.shared += [
-        s for s in other.shared if wanted(s.name_range[0]) and s.name_range not in shared
-    ]
-    branches = {(b.span, b.keyword) for b in into.branches}
-    into.branches += [
-        b for b in other.branches if wanted(b.head[0]) and (b.span, b.keyword) not in branches
-    ]
-    scopes = {s.body for s in into.scopes}
-    into.scopes += [s for s in other.scopes if wanted(s.span[0]) and s.body not in scopes]
-    into.aliases += [a for a in other.aliases if wanted(a.span[0])]
-    into.constants += [c for c in other.constants if wanted(c.span[0])]
-    into.statements = sorted({*into.statements, *(s for s in other.statements if wanted(s[0]))})
+class _Whole:
+    """A `Raw`, and what is in it by place, to add to it what others have more."""
+
+    def __init__(self, raw: Raw) -> None:
+        self._raw = raw
+        self._names = {f.name_range[0]: i for i, f in enumerate(raw.functions)}
+        self._bodies = {f.body for f in raw.functions if f.body}
+        self._calls = {c.span for c in raw.calls}
+        self._shared = {s.name_range for s in raw.shared}
+        self._branches = {(b.span, b.keyword) for b in raw.branches}
+        self._scopes = {s.body for s in raw.scopes}
+        self._statements = set(raw.statements)
+
+    def add(self, other: Raw, within: list[Range]) -> None:
+        """Add those records of `other` that start in one of the ranges and are not there yet."""
+
+        def wanted(at: int) -> bool:
+            return covered(at, within)
+
+        raw = self._raw
+        self._add_functions(other.functions, wanted)
+        calls = [c for c in other.calls if wanted(c.span[0]) and c.span not in self._calls]
+        raw.calls += calls
+        self._calls.update(c.span for c in calls)
+        shared = [
+            s for s in other.shared if wanted(s.name_range[0]) and s.name_range not in self._shared
+        ]
+        raw.shared += shared
+        self._shared.update(s.name_range for s in shared)
+        branches = [
+            b
+            for b in other.branches
+            if wanted(b.head[0]) and (b.span, b.keyword) not in self._branches
+        ]
+        raw.branches += branches
+        self._branches.update((b.span, b.keyword) for b in branches)
+        scopes = [s for s in other.scopes if wanted(s.span[0]) and s.body not in self._scopes]
+        raw.scopes += scopes
+        self._scopes.update(s.body for s in scopes)
+        raw.aliases += [a for a in other.aliases if wanted(a.span[0])]
+        raw.constants += [c for c in other.constants if wanted(c.span[0])]
+        self._statements.update(s for s in other.statements if wanted(s[0]))
+
+    def _add_functions(self, functions: list[RawFunction], wanted: Callable[[int], bool]) -> None:
+        into = self._raw.functions
+        added = []
+        for function in functions:
+            index = self._names.get(function.name_range[0])
+            if index is not None:
+                # A kernel in one configuration and a device function in another is a kernel.
+                if function.read.space == "global" != into[index].read.space:
+                    into[index] = function
+            elif wanted(function.name_range[0]) and function.body not in self._bodies:
+                added.append(function)
+        for function in added:
+            self._names[function.name_range[0]] = len(into)
+            into.append(function)
+        self._bodies.update(f.body for f in added if f.body)
+
+    def finish(self) -> None:
+        """Bring into order what is kept in order."""
+        self._raw.statements = sorted(self._statements, key=outer_first)

@@ -15,15 +15,15 @@ _LINE_COMMENT = rb"//[^\\\n]*(?:\\(?:\r?\n|.)?[^\\\n]*)*"
 _BLOCK_COMMENT = rb"/\*(?:.*?\*/|.*\Z)"
 _STRING = rb'"[^"\\\n]*(?:\\(?:\r?\n|.)?[^"\\\n]*)*"?'
 _CHAR = rb"'[^'\\\n]*(?:\\(?:\r?\n|.)?[^'\\\n]*)*'?"
-# Every alternative starts with a literal, so that the search skips plain text
-# at the speed of C. A quote after R opens a raw string; one after a (hex) digit
-# separates digits.
+# Every alternative starts with a literal outside of any group: only then does the
+# search skip plain text at the speed of C. A quote after R opens a raw string; one
+# after a (hex) digit separates digits.
 _TOKEN = re.compile(
-    rb"(?P<comment>" + _LINE_COMMENT + rb"|" + _BLOCK_COMMENT + rb")"
+    rb"/(?P<comment>" + _LINE_COMMENT[1:] + rb"|" + _BLOCK_COMMENT[1:] + rb")"
     rb'|"(?<=R")(?<![A-KM-TV-Za-tv-z0-79_]R")(?P<raw>[^()\\\s]{0,16})\((?:.*?\)(?P=raw)"|.*\Z)'
-    rb"|(?P<string>" + _STRING + rb")"
+    rb'|"(?P<string>' + _STRING[1:] + rb")"
     rb"|'(?:(?<![0-9a-fA-F]')(?P<char>" + _CHAR[1:] + rb"))?"
-    rb"|(?P<hash>\#)",
+    rb"|\#(?P<hash>)",
     re.DOTALL,
 )
 _LOGICAL_LINE = re.compile(
@@ -102,17 +102,28 @@ def splice(text: bytes) -> bytes:
 
 
 def _starts_line(data: bytes, at: int, comments: list[tuple[int, int]]) -> bool:
-    """Whether only white space and comments stand before `at` on its line."""
-    line = data.rfind(b"\n", 0, at) + 1
-    before = data[line:at]
-    if before.startswith(b"\xef\xbb\xbf"):
-        before = before[3:]
-    if not before.strip():
+    """Whether only white space and a comment stand before `at` on its line."""
+    end = _end_of_text(data, at)
+    if not end or data[end - 1] == 0x0A or (end == 3 and data.startswith(b"\xef\xbb\xbf")):
         return True
-    if not comments or comments[-1][1] <= line:
+    if not comments or comments[-1][1] != end:
         return False
-    start, end = comments[-1]
-    return not data[end:at].strip() and not data[line : max(line, start)].strip()
+    start = comments[-1][0]
+    if data.find(b"\n", start, end) >= 0:
+        return True
+    end = _end_of_text(data, start)
+    return not end or data[end - 1] == 0x0A
+
+
+def _end_of_text(data: bytes, at: int) -> int:
+    """Where what stands before `at` ends: after a line's end, or after no white space."""
+    width = 64
+    while True:
+        low = max(0, at - width)
+        piece = data[low:at].rstrip(b" \t\r\f\v")
+        if piece or not low:
+            return low + len(piece)
+        width *= 8
 
 
 def _directive(data: bytes, start: int) -> Directive:

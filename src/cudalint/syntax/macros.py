@@ -12,6 +12,7 @@ import re
 import msgspec
 
 from cudalint.syntax.brackets import after_space, close_of, split_arguments
+from cudalint.syntax.effort import spend
 from cudalint.syntax.lexer import Directive
 
 _HEAD = re.compile(rb"\s*([A-Za-z_]\w*)(\(([^()]*)\))?")
@@ -115,6 +116,7 @@ class Expander:
     def _expand(self, text: bytes, hidden: frozenset[bytes], depth: int) -> bytes:
         if depth == 0 or len(text) > MAX_EXPANSION:
             return text
+        spend(10 + len(text))
         pieces: list[bytes] = []
         at = size = 0
         while match := _WORD.search(text, at):
@@ -166,6 +168,7 @@ def substitute(
 
     Parameters next to `##` stand for `values`, others for `expanded`, as in C.
     """
+    spend(10 + len(text))
     if b"#" in text:
         text = _STRINGIFY.sub(b'""', _PASTE.sub(b"##", text))
 

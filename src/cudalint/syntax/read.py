@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cudalint.syntax.assemble import assemble
+from cudalint.syntax.effort import limited
 from cudalint.syntax.extract import extract
 from cudalint.syntax.join import islands, launches_of_macros, merge
 from cudalint.syntax.macros import Expander
@@ -21,8 +22,14 @@ from cudalint.syntax.templates import Bodies
 def read_model(path: str, data: bytes) -> FileModel:
     """What the source text `data` says; `path` is what its spans carry.
 
-    Any bytes are accepted; what can't be understood is listed in `broken`.
+    Any bytes are accepted; what can't be understood is listed in `broken`. Raises
+    TooComplexError for what no file written by hand comes near.
     """
+    with limited():
+        return _read(path, data)
+
+
+def _read(path: str, data: bytes) -> FileModel:
     prepared = prepare(data)
     expander = Expander(prepared.definitions)
     bodies = Bodies(path, prepared.definitions, expander)

@@ -6,6 +6,7 @@ import re
 
 from cudalint.finding import Span
 from cudalint.syntax.brackets import split_arguments
+from cudalint.syntax.effort import spend
 from cudalint.syntax.model import (
     Argument,
     Call,
@@ -17,11 +18,14 @@ from cudalint.syntax.model import (
 from cudalint.syntax.raw import Range, RawCall, RawShared
 
 _SIMPLE = re.compile(rb"\s*([A-Za-z_]\w*)\s*")
+_BYTES_A_UNIT = 16
+"""Of text that is copied into a record."""
+
 _WRAPPED = re.compile(rb"\s*\(\s*&?\s*(?:::\s*)?([A-Za-z_]\w*)\s*\)\s*")
-_LAST_NAME = re.compile(rb"(~?[A-Za-z_]\w*)\s*$")
-_RECEIVER = re.compile(
-    rb"(.*?)\s*(?:\.|->)\s*(?:template\s+)?(?:[A-Za-z_]\w*\s*::\s*)*$", re.DOTALL
-)
+_LAST_NAME = re.compile(rb"(~?[A-Za-z_]\w*)\s*\Z")
+_AFTER_RECEIVER = re.compile(rb"(?:\.|->)\s*(?:template\s+)?(?:[A-Za-z_]\w*\s*::\s*)*\Z", re.DOTALL)
+_WINDOW = 400
+"""In so many bytes before its end is what matters of a callee."""
 
 
 def split_callee(callee: bytes) -> tuple[Range | None, str]:
@@ -39,35 +43,50 @@ def split_callee(callee: bytes) -> tuple[Range | None, str]:
     end = len(callee.rstrip())
     if callee[:end].endswith(b">"):
         end = _template_open(callee, end)
-    match = _LAST_NAME.search(callee, 0, end)
+    match = _at_end(_LAST_NAME, callee, end)
     if match is None:
         return None, ""
-    receiver = _RECEIVER.fullmatch(callee, 0, match.start())
-    return match.span(1), "" if receiver is None else normal(receiver.group(1))
+    after = _at_end(_AFTER_RECEIVER, callee, match.start())
+    return match.span(1), "" if after is None else normal(callee[: after.start()])
+
+
+def _at_end(pattern: re.Pattern[bytes], text: bytes, end: int) -> re.Match[bytes] | None:
+    """The longest match of `pattern` that ends at `end`, but for one of hundreds of bytes."""
+    low = max(0, end - _WINDOW)
+    match = pattern.search(text, low, end)
+    if low and match is not None and match.start() == low:
+        return pattern.search(text, 0, end)
+    return match
 
 
 def call_record(path: str, code: bytes, raw: RawCall, function: int, via_macro: str = "") -> Call:
     """A `Call` with its texts from `code`."""
     start, end = raw.span
-    callee = code[start : raw.open_at]
-    name_range, receiver = split_callee(callee)
-    if name_range is None:
-        name, low, high = "", start, raw.open_at
-    else:
-        low, high = start + name_range[0], start + name_range[1]
-        name = code[low:high].decode("utf-8", "replace")
+    low, high = start, raw.open_at
+    callee = name = code[low:high].decode("utf-8", "replace")
+    receiver = ""
+    if not (name.isidentifier() and name.isascii()):
+        written = code[low:high]
+        callee = normal(written)
+        name_range, receiver = split_callee(written)
+        if name_range is None:
+            name = ""
+        else:
+            low, high = start + name_range[0], start + name_range[1]
+            name = code[low:high].decode("utf-8", "replace")
+    spend((end - start) // _BYTES_A_UNIT)
     return Call(
-        span=Span(path, start, end),
-        name_span=Span(path, low, high),
-        statement=Span(path, *raw.statement),
-        callee=name if name_range == (0, len(callee)) else normal(callee),
-        name=name,
-        receiver=receiver,
-        argument_text=code[raw.open_at + 1 : end - 1],
-        arguments_at=raw.open_at + 1,
-        function=function,
-        expression_statement=raw.whole,
-        via_macro=via_macro,
+        Span(path, start, end),
+        Span(path, low, high),
+        Span(path, *raw.statement),
+        callee,
+        name,
+        receiver,
+        code[raw.open_at + 1 : end - 1],
+        raw.open_at + 1,
+        function,
+        raw.whole,
+        via_macro,
     )
 
 
@@ -76,6 +95,7 @@ def launch_record(
 ) -> Launch:
     """A `Launch` with its texts from `code`; `raw.configuration` is there."""
     start, end = raw.span
+    spend((end - start) // _BYTES_A_UNIT)
     low, high = raw.configuration or (raw.open_at, raw.open_at)
     kernel = code[start:low]
     name_range, _ = split_callee(kernel)

@@ -12,29 +12,37 @@ import msgspec
 
 from cudalint.finding import Span
 from cudalint.syntax.brackets import split_arguments
+from cudalint.syntax.effort import spend
 from cudalint.syntax.lexer import Directive
 from cudalint.syntax.macros import Definition
 from cudalint.syntax.model import Comment, Constant, Include, Macro, normal
 
 _INCLUDE = re.compile(rb"\s*(?:<([^>\n]*)>|\"([^\"\n]*)\")")
+# It begins with what all the names have in common; what stands before that is
+# looked at afterwards. The empty group is where the type's name ends.
 _STREAM = re.compile(
-    rb"\b((?:cudaStream_t|CUstream|(?:\w+::)*CUDAStream|(?:\w+::)*cuda_stream_view|"
-    rb"(?:\w+::)*stream_ref))\b\s*(?:const\b)?([&*\s]*[A-Za-z_]\w*\s*(?=[;,=({)\[:])(?:[^;{}]|\{[^{};]*\})*)"
+    rb"tream(?:(?<=\bcudaStream)_t|(?<=\bCUstream)|(?<=\bCUDAStream)|(?<=\bcuda_stream)_view|"
+    rb"(?<=\bstream)_ref)\b()\s*(?:const\b)?"
+    rb"([&*\s]*[A-Za-z_]\w*\s*(?=[;,=({)\[:])[^;{}]*(?:\{[^{};]*\}[^;{}]*)*)"
 )
+_SCOPED_NAME = re.compile(rb"(?:(?<!\w)\w+::)*(?<!\w)\w+\Z")
 _STREAM_NAME = re.compile(rb"([&*\s]*)([A-Za-z_]\w*)\s*(\[)?")
 _CONSTANT = re.compile(
     rb"const(?<!\wconst)(?:expr\b|\s+(?:static\s+|inline\s+)*(?:unsigned|signed|int|long|short|char|bool|auto|"
-    rb"(?:std\s*::\s*)?(?:s?size_t|u?int\d+_t))\b)[^;{}()=]*?\b([A-Za-z_]\w*)\s*(=|\{)"
+    rb"(?:std\s*::\s*)?(?:s?size_t|u?int\d+_t))\b)[^;{}()=]{0,1000}?\b([A-Za-z_]\w*)\s*(=|\{)"
 )
 _NAME = re.compile(rb"[*&\s]*[A-Za-z_]\w*")
-_FLAG_REST = rb"\s+(?:const\s+)?([A-Za-z_]\w*)\s*(?:=\s*([^;{]+)|\{([^;{}]*)\}\s*);"
+_NO_CONSOLE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.>")
+"""What stands before a name of a console stream makes it something else."""
+_FLAG_REST = rb"\s+(?:const\s+)?([A-Za-z_]\w*)\s*(?:=\s*([^;{]{1,4000})|\{([^;{}]*)\}\s*);"
 _FLAGS = (
     re.compile(rb"bool(?<!\wbool)" + _FLAG_REST),
     re.compile(rb"auto(?<!\wauto)" + _FLAG_REST),
 )
-_STATIC = re.compile(rb"static(?<!\wstatic)\b[^;(){}=]*(?:=|\{|\()")
+_STATIC = re.compile(rb"static(?<!\wstatic)\b[^;(){}=]{0,2000}(?:=|\{|\()")
 _BRACKET_OR_END = re.compile(rb"[;(){}\[\]]")
-_CONSOLE = re.compile(rb"(?<![\w.>])(?:(?:::\s*)?std\s*::\s*)?(?:cout|cerr|clog)\b(?!\s*\()")
+_CONSOLE = re.compile(rb"c(?:out|err|log)\b(?!\s*\()")
+_BEFORE_CONSOLE = re.compile(rb"(?<![\w.>])(?:::\s*)?std\s*::\s*\Z")
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):
@@ -81,12 +89,14 @@ def macros(path: str, definitions: list[Definition]) -> tuple[Macro, ...]:
 def comments(path: str, data: bytes, ranges: list[tuple[int, int]]) -> tuple[Comment, ...]:
     """The comments, with whether each stands alone on its line."""
     found = []
+    last = 0
     for start, end in ranges:
-        line = data.rfind(b"\n", 0, start) + 1
+        line = data.rfind(b"\n", last, start) + 1
+        # After a comment on the same line none stands alone.
+        alone = (line > 0 or not last) and not data[line:start].strip(b" \t\xef\xbb\xbf")
         text = data[start:end].decode("utf-8", "replace").rstrip("\r")
-        found.append(
-            Comment(Span(path, start, end), text, not data[line:start].strip(b" \t\xef\xbb\xbf"))
-        )
+        found.append(Comment(Span(path, start, end), text, alone))
+        last = end
     return tuple(found)
 
 
@@ -97,18 +107,27 @@ def streams(bare: bytes) -> list[Found]:
     found = []
     for match in _STREAM.finditer(bare):
         start, declarators = match.start(2), match.group(2)
+        type_ = _stream_type(bare, match.start(1))
         for low, high in split_arguments(declarators):
             name = _STREAM_NAME.match(declarators, low, high)
             if name is None:
                 break
             stars = "*" if name.group(3) or b"*" in name.group(1) else ""
             at = start + name.start(2)
-            text = normal(match.group(1)) + stars
+            text = type_ + stars
             found.append(Found(at, at + len(name.group(2)), name.group(2).decode(), text))
             after = declarators[name.end() : high].lstrip()[:1]
             if after in (b":", b")") or _closes_more(declarators[:high]):
                 break
     return found
+
+
+def _stream_type(bare: bytes, end: int) -> str:
+    """The type's name that ends at `end`, with its scopes where it is no type of CUDA's own."""
+    match = _SCOPED_NAME.search(bare, max(0, end - 200), end)
+    name = "" if match is None else match.group().decode()
+    own = name.rpartition("::")[2]
+    return own if own in ("cudaStream_t", "CUstream") else name
 
 
 def _closes_more(text: bytes) -> bool:
@@ -119,14 +138,20 @@ def constants(path: str, bare: bytes) -> list[Constant]:
     """`constexpr` and `const` integer variables with an initialiser of at most 200 bytes."""
     found = []
     for match in _CONSTANT.finditer(bare):
-        end = bare.find(b";", match.end(), match.end() + 600)
+        equals = match.end()
+        end = bare.find(b";", equals, equals + 600)
         # What depends on the thread or the block is no constant.
-        if end < 0 or bare.find(b"Idx.", match.end(), end) >= 0:
+        if end < 0 or bare.find(b"Idx.", equals, end) >= 0:
             continue
         start = match.start(1)
-        text = bare[start:end]
-        pieces = split_arguments(text) if b"," in text else [(0, len(text.rstrip()))]
-        for low, high in pieces:
+        text = bare[start:end].rstrip()
+        if b"," not in text and match.group(2) == b"=":
+            value = text[equals - start :]
+            if len(value) <= 200 and (written := normal(value)):
+                span = Span(path, start, start + len(text))
+                found.append(Constant(span, match.group(1).decode(), written))
+            continue
+        for low, high in split_arguments(text):
             piece = bare[start + low : start + high]
             name, separator, value = piece.partition(b"=")
             if not separator and piece.endswith(b"}"):
@@ -160,6 +185,7 @@ def statics(bare: bytes) -> list[Found]:
             if depth == 0 and char == b";":
                 found.append(Found(match.start(), bracket.end(), "", ""))
                 break
+            spend(1)
     return found
 
 
@@ -167,7 +193,13 @@ def console(bare: bytes) -> list[Found]:
     """Uses of `cout`, `cerr` and `clog`, as written."""
     if b"cout" not in bare and b"cerr" not in bare and b"clog" not in bare:
         return []
-    return [
-        Found(m.start(), m.end(), "".join(m.group().decode().split()), "")
-        for m in _CONSOLE.finditer(bare)
-    ]
+    found = []
+    for match in _CONSOLE.finditer(bare):
+        start, end = match.span()
+        if bare[start - 1 : start] in b" \t\n:" or not start:
+            scope = _BEFORE_CONSOLE.search(bare, max(0, start - 40), start)
+            if scope is not None:
+                start = scope.start()
+        if not start or bare[start - 1] not in _NO_CONSOLE:
+            found.append(Found(start, end, "".join(bare[start:end].decode().split()), ""))
+    return found

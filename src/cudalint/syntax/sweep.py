@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 
 Range = tuple[int, int]
 
 
+def outer_first(container: Range) -> Range:
+    """What to sort ranges by, so that outer ones come before what they hold."""
+    return container[0], -container[1]
+
+
 def nesting_order(containers: Sequence[Range]) -> list[int]:
     """The indexes of `containers`, outer ones before what they hold."""
-    return sorted(range(len(containers)), key=lambda i: (containers[i][0], -containers[i][1]))
+    keys = [(start, -end) for start, end in containers]
+    return sorted(range(len(keys)), key=keys.__getitem__)
 
 
 def innermost(
@@ -50,3 +57,24 @@ def innermost(
                 break
         found.append(home)
     return found
+
+
+def joined(ranges: Iterable[Range]) -> list[Range]:
+    """What `ranges` cover, as ranges that are apart, in order; those that touch stay two."""
+    found: list[Range] = []
+    for start, end in sorted(ranges):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+        elif end > found[-1][1]:
+            found[-1] = (found[-1][0], end)
+    return found
+
+
+def covered(at: int, ranges: Sequence[Range]) -> bool:
+    """Whether one of the `joined` ranges holds the offset `at`."""
+    index = bisect_right(ranges, at, key=_start) - 1
+    return index >= 0 and at < ranges[index][1]
+
+
+def _start(found: Range) -> int:
+    return found[0]

@@ -14,6 +14,7 @@ import msgspec
 from cudalint.finding import Span
 from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
+from cudalint.syntax.brackets import refuse_depth
 from cudalint.syntax.extract import extract
 from cudalint.syntax.heads import Head, read_head, read_parameters
 from cudalint.syntax.macros import Definition, Expander, argument_values, parseable, substitute
@@ -215,6 +216,7 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
     """Parse one body; the offsets of its records are those of the file."""
     base = definition.body_at
     body = parseable(definition.body)
+    refuse_depth(body)
     parse = bytearray(body)
     mask_attributes(body, parse)
     joined = mask_kernel_heads(body, parse)
@@ -227,7 +229,7 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
     written = definition.body
     found = Body(defines=raw.defines)
     bodies = []
-    for function in raw.functions:
+    for function in sorted(raw.functions, key=lambda f: (f.span, f.name_range)):
         if function.lambda_ or function.kind == "instantiation":
             continue
         low, high = function.name_range
@@ -253,25 +255,20 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
             )
         )
         bodies.append(function.body or function.head)
-    for call in raw.calls:
-        home = next(
-            (i for i, (s, e) in enumerate(bodies) if s <= call.span[0] and call.span[1] <= e), -1
-        )
+    for call, home in zip(raw.calls, innermost([c.span for c in raw.calls], bodies), strict=True):
         if call.configuration is None:
             record = records.call_record(path, written, call, home, macro)
             found.calls.append(_shift_call(record, base))
         else:
             launch = records.launch_record(path, written, call, home, macro)
             found.launches.append(_shift_launch(launch, base))
-    for asm in assembly.asm_statements(definition.literal_body, written):
-        home = next((i for i, (s, e) in enumerate(bodies) if s <= asm.start and asm.end <= e), -1)
+    statements = assembly.asm_statements(definition.literal_body, written)
+    homes = innermost([(asm.start, asm.end) for asm in statements], bodies)
+    for asm, home in zip(statements, homes, strict=True):
         found.assembly.append(assembly.record(path, asm, home, base, macro))
     found.console = _console(path, written, base, raw.statements, bodies, macro)
-    for shared in raw.shared:
-        home = next(
-            (i for i, (s, e) in enumerate(bodies) if s <= shared.span[0] and shared.span[1] <= e),
-            -1,
-        )
+    homes = innermost([shared.span for shared in raw.shared], bodies)
+    for shared, home in zip(raw.shared, homes, strict=True):
         record_ = records.shared_record(path, written, shared, home, macro)
         found.shared.append(
             msgspec.structs.replace(

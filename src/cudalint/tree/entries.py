@@ -17,6 +17,7 @@ from cudalint.finding import Span
 from cudalint.source import SourceFile
 from cudalint.syntax.macros import Definition, Expander
 from cudalint.syntax.model import FileModel, Function, Macro
+from cudalint.syntax.effort import TooComplexError
 from cudalint.syntax.read import read_model
 from cudalint.tree.model import Target
 
@@ -158,7 +159,12 @@ class _Walk:
             b"__global__" in self._text(m.span) and n.encode() in data for n, m in others.items()
         ):
             prefix = b"".join(self._text(macro.span) + b"\n" for macro in others.values())
-            for kernel in read_model(path, prefix + data).kernels:
+            try:
+                kernels = read_model(path, prefix + data).kernels
+            except TooComplexError:
+                self.complete = False
+                return
+            for kernel in kernels:
                 use, name = (_moved(s, len(prefix)) for s in (kernel.use, kernel.name_span))
                 if use is not None or (name is not None and not kernel.via_macro):
                     place = name or kernel.name_span

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -39,22 +38,19 @@ def nodes(found: dict[str, list[Node]]) -> dict[str, list[tuple[int, int, str]]]
 def test_walk_and_query_agree(text: bytes) -> None:
     tools = grammar._grammar()
     root = tools.parser.parse(text).root_node
-    walked: defaultdict[str, list[Node]] = defaultdict(list)
-    queried: defaultdict[str, list[Node]] = defaultdict(list)
-    grammar._walk(root, text, tools.kinds, walked)
-    grammar._query(root, text, tools, queried)
+    walked = grammar._walk(root, text, tools.kinds)
+    queried = grammar._query(root, text, tools)
     assert nodes(walked) == nodes(queried)
     if text == FORMS:
-        assert set(walked) == {*grammar._PLAIN, *grammar._WITH_BODY, "call", "arguments",
-                               "prototype", "linkage"}  # fmt: skip
+        assert set(walked) == {*grammar._PLAIN, *grammar._WITH_BODY, "prototype"}
 
 
 def test_a_process_that_reads_much_uses_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grammar, "_grammar", lambda tools=grammar._Grammar(): tools)  # noqa: B008
     tools = grammar._grammar()
     text = b"void f() { g(1); }\n"
-    first = nodes(grammar.parse(text)[1])
+    first = nodes(grammar.wanted(grammar.parse(text), text))
     assert "query" not in vars(tools)
     tools.read = grammar._QUERY_PAYS
-    assert nodes(grammar.parse(text)[1]) == first
+    assert nodes(grammar.wanted(grammar.parse(text), text)) == first
     assert "query" in vars(tools)
