@@ -262,5 +262,7 @@ def test_a_missing_object_is_said(tree: Tree, tmp_path: Path) -> None:
     tree.commit()
     id_ = git(tree.top, "rev-parse", "HEAD:k/a.cu").decode().strip()
     (tree.top / ".git" / "objects" / id_[:2] / id_[2:]).unlink()
-    with pytest.raises(GitError, match=r"^git lacks the object [0-9a-f]{40}: is the clone a partial one\?$"):
+    with pytest.raises(
+        GitError, match=r"^git lacks the object [0-9a-f]{40}: is the clone a partial one\?$"
+    ):
         export_commit(tree.top, "HEAD", tmp_path, largest=4000)

@@ -31,5 +31,8 @@ def test_no_rule_finds_anything_in_the_sources(tmp_path: Path) -> None:
 def test_no_rule_finds_anything_in_what_nvcc_makes_of_them(tmp_path: Path) -> None:
     command = [*LINT, "--compile", "always", "--cache-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    # The kernels are recorded of two versions of nvcc; with a third one, that is said.
+    other_nvcc = "cudalint: note: kernels/resources.toml is of nvcc "
+    said = [line for line in done.stderr.splitlines() if not line.startswith(other_nvcc)]
+    assert (done.returncode, said) == (0, [])
     assert "skipped" not in done.stdout
