@@ -7,7 +7,7 @@ the arguments put in; macros that those bodies use are followed too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,6 +31,7 @@ class HeaderMacros:
     def __init__(self, models: Mapping[str, FileModel], includes: Includes) -> None:
         self._includes = includes
         self._own: dict[str, frozenset[str]] = {}
+        self._found: dict[str, tuple[Call | Launch, ...]] = {}
         self._bodies: dict[str, dict[str, Body]] = {}
         for path in sorted(models):
             model = models[path]
@@ -57,9 +58,14 @@ class HeaderMacros:
             if isinstance(record, Launch):
                 yield record
 
-    def _records(self, model: FileModel) -> Iterator[Call | Launch]:
+    def _records(self, model: FileModel) -> Sequence[Call | Launch]:
         if not self._bodies or not model.includes:
-            return
+            return ()
+        if model.path not in self._found:
+            self._found[model.path] = tuple(self._made(model))
+        return self._found[model.path]
+
+    def _made(self, model: FileModel) -> Iterator[Call | Launch]:
         own = self._own.get(model.path, frozenset())
         for call in model.calls:
             if call.name not in self._bodies or call.name in own:
