@@ -34,7 +34,8 @@ class Hop(msgspec.Struct, frozen=True):
 
     `means` is "<<<>>>", the API function's name, or `launch-functions` for a
     launch, "" for a call. `macro` is the macro whose body holds it, `in_lambda`
-    whether a lambda does. `cut` says why the hop does not count, "" where it does.
+    whether a lambda does. `cut` says why the hop does not count, "" where it does;
+    `certain` is false for a call that may mean another overload.
     For a launch, `callee` is what is launched, with the place of the launch.
     """
 
@@ -46,6 +47,7 @@ class Hop(msgspec.Struct, frozen=True):
     macro: str = ""
     in_lambda: bool = False
     cut: str = ""
+    certain: bool = True
 
 
 class Chain(msgspec.Struct, frozen=True):
@@ -81,6 +83,7 @@ class Hops:
             macro=edge.record.via_macro,
             in_lambda=self._in_lambda(edge.record, caller),
             cut=self._project.cold_regions.why(edge.record) if cut else "",
+            certain=edge.certain,
         )
 
     def launch(self, site: LaunchSite, launcher: Node, *, cut: bool = False) -> Hop:

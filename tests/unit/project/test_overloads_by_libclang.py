@@ -352,6 +352,18 @@ def test_a_finding_on_an_uncertain_path_is_less_sure(argument: str, expected: li
         assert f"{said} 'f'" in [step.label for step in finding.flow]
 
 
+def test_the_graph_says_that_a_call_may_mean_another_overload() -> None:
+    from cudalint.hostcode.explanation import Explanations
+    from cudalint.reporters.graph.words import how
+
+    code = PATH.replace("SYNC", SYNC)
+    for argument, said in (("int x", "call"), ("Unknown x", "call, or another overload")):
+        project = project_of({"a.cu": code.replace("ARGUMENT", argument)})
+        hops = [e.chains[0].below[0] for e in Explanations(project, 1).of("f") if e.chains]
+        assert {how(hop) for hop in hops} == {said}
+        assert {hop.certain for hop in hops} == {said == "call"}
+
+
 def test_a_certain_way_goes_before_a_shorter_uncertain_one() -> None:
     code = f"""\
 void low() {SYNC}

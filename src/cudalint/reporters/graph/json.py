@@ -28,6 +28,7 @@ class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class JsonHop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A call or launch at `place`; `cut` is why it does not count, "" where it does.
 
+    `certain` is false for a call that may mean another overload.
     `means`: "<<<>>>", an API function or "launch-functions"; "" for a call.
     """
 
@@ -39,6 +40,7 @@ class JsonHop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     macro: str
     in_lambda: bool
     cut: str
+    certain: bool
 
 
 class Cold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,6 +125,7 @@ def _hop(hop: Hop, places: ShownPlaces) -> JsonHop:
         macro=hop.macro,
         in_lambda=hop.in_lambda,
         cut=visible(hop.cut),
+        certain=hop.certain,
     )
 
 

@@ -28,7 +28,8 @@ def verdict(explanation: Explanation) -> str:
 
 
 def how(hop: Hop) -> str:
-    """How a hop is made: `method, in a lambda, macro CHECK`."""
+    """How a hop is made: `method, in a lambda, macro CHECK, or another overload`."""
     first = {"call": "call", "method": "method", "launch": f"launch by {hop.means}"}[hop.kind]
     parts = [first, *(["in a lambda"] if hop.in_lambda else [])]
-    return ", ".join([*parts, *([f"macro {hop.macro}"] if hop.macro else [])])
+    parts += [f"macro {hop.macro}"] if hop.macro else []
+    return ", ".join([*parts, *([] if hop.certain else ["or another overload"])])
