@@ -188,6 +188,7 @@ def test_the_joined_log_goes_to_a_file_and_again_the_same(tree: Path) -> None:
         (("--shard", "0/2", "."), "Invalid value for '--shard': '0/2': shards are counted"),
         (("--shard", "half", "."), "Invalid value for '--shard': 'half' is no shard such as 2/8"),
         (("--shard", "1/2", "--sarif-embed", "."), "--sarif-embed can't go with --shard"),
+        (("--shard", "1/2", "--baseline", "b", "."), "--baseline can't go with --shard"),
     ],
 )
 def test_errors_are_one_line(tree: Path, arguments: tuple[str, ...], expected: str) -> None:

@@ -62,6 +62,10 @@ def command(**options: Any) -> int:
     check_adoption_options(options)
     if options["shard"] is not None and options["sarif_embed"]:
         raise click.UsageError("--sarif-embed can't go with --shard, whose logs are to be joined")
+    if options["shard"] is not None and options["baseline"] is not None:
+        raise click.UsageError(
+            "--baseline can't go with --shard: only a whole run knows what of it is fixed"
+        )
     try:
         request = linting_request(
             options,
