@@ -31,6 +31,7 @@ MEANINGS = {
     "missing-path": "A path that was asked for is not there.",
     "all-excluded": "Every path that was asked for is excluded by the settings.",
     "no-launcher": "The program that compilers are to be called by is not there.",
+    "not-compiled": "Something was not compiled, so what it takes on the GPU is not known.",
     "no-nvcc": "Compiling was demanded, and no nvcc was found that can do it.",
     "types-unavailable": "The types behind aliases could not be asked for, so some went unseen.",
     "compile-commands-unusable": "A compilation database that was found could not be used.",
