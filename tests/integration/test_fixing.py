@@ -82,7 +82,7 @@ def test_a_file_that_is_read_only_is_one_line_and_exit_code_2(tree: Path) -> Non
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "cudalint: note: fixed 1 finding in 1 file",
-        "cudalint: error: cannot mend 'p.cu': it is read-only",
+        "cudalint: error: cannot change 'p.cu': it is read-only",
     ]
     assert ((tree / "p.cu").read_text(), (tree / "s.cu").read_text()) == (PRINTS, NO_STATIC)
 
@@ -98,7 +98,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tree: Path) -> None:
     command = [sys.executable, "-c", fault, *NEVER, "--fix", "p.cu"]
     done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == ("cudalint: error: cannot mend 'p.cu': it changed since it was read\n")
+    assert done.stderr == ("cudalint: error: cannot change 'p.cu': it changed since it was read\n")
     assert (tree / "p.cu").read_text() == "mine"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cudalint.cli.adopting import adoption_options, check_adoption_options
+from cudalint.cli.adopting import adoption_options, check_adoption_options, run_and_silence
 from cudalint.cli.fixing import check_fix_options, fix_options, run_and_fix, show_diff
 from cudalint.cli.linting import lint_with_progress, linting_options, linting_request
 from cudalint.cli.main import complain, internal_error
@@ -81,7 +81,12 @@ def command(**options: Any) -> int:
             finished, code = show_diff(request, lint, options)
             tell(finished.notifications, options)
             return code
-        finished = run_and_fix(request, lint, options) if options["fix"] else lint(request)
+        if options["add_suppressions"]:
+            finished = run_and_silence(request, lint, options)
+        elif options["fix"]:
+            finished = run_and_fix(request, lint, options)
+        else:
+            finished = lint(request)
     except (SettingsError, PluginError) as error:
         complain(str(error))
         id_ = "unknown-plugin" if isinstance(error, PluginError) else "invalid-settings"

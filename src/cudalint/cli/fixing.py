@@ -9,7 +9,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -65,22 +64,14 @@ def check_fix_options(options: Mapping[str, Any]) -> None:
 
 def run_and_fix(request: Request, lint: Lint, options: Mapping[str, Any]) -> Run:
     """Lint, mend, write, and lint again what then stands; what was done is said on stderr."""
-    from cudalint.finding import Level
+    from cudalint.cli.writing import with_notes, write_files
     from cudalint.fixes.passes import mend
-    from cudalint.fixes.write import write_changed
-    from cudalint.run import Notification
 
     mended = mend(request, lint, unsafe=options["unsafe_fixes"])
-    root = mended.first.root
-    failures = write_changed(Path(root), mended.changed)
-    notes = [
-        Notification("fix-failed", Level.ERROR, f"cannot mend '{_shown(path, root)}': {why}")
-        for path, why in failures.items()
-    ]
-    written = mended.changed.keys() - failures.keys()
+    written, notes = write_files(mended.first.root, mended.changed)
     finished = lint(request) if written else mended.first
-    _tell(mended, {path for path in mended.contents if path not in failures}, "fixed", options)
-    return _with_notes(finished, (*mended.notifications, *notes))
+    _tell(mended, written, "fixed", options)
+    return with_notes(finished, (*mended.notifications, *notes))
 
 
 def show_diff(request: Request, lint: Lint, options: Mapping[str, Any]) -> tuple[Run, int]:
@@ -88,6 +79,7 @@ def show_diff(request: Request, lint: Lint, options: Mapping[str, Any]) -> tuple
 
     Gives the run before any fix, and the exit code. Raises OutputError.
     """
+    from cudalint.cli.writing import with_notes
     from cudalint.fixes.passes import mend
 
     mended = mend(request, lint, unsafe=options["unsafe_fixes"])
@@ -95,12 +87,13 @@ def show_diff(request: Request, lint: Lint, options: Mapping[str, Any]) -> tuple
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
     _tell(mended, set(mended.contents), "would fix", options)
-    run = _with_notes(mended.first, mended.notifications)
+    run = with_notes(mended.first, mended.notifications)
     changes = bool(mended.contents) and not options["exit_zero"]
     return run, 2 if run.exit_code == 2 else int(changes)
 
 
 def _diff(mended: Mended, options: Mapping[str, Any]) -> Iterator[bytes]:
+    from cudalint.cli.writing import shown
     from cudalint.fixes.patch import unified
     from cudalint.reporters.colour import painter, wants_colour
     from cudalint.reporters.visible import visible
@@ -110,15 +103,15 @@ def _diff(mended: Mended, options: Mapping[str, Any]) -> Iterator[bytes]:
     paint = painter(colour)
     styles = {"+": "green", "-": "red", "@": "cyan"}
     for path, (old, new) in mended.changed.items():
-        for line in unified(_shown(path, mended.first.root), old, new):
+        for line in unified(shown(path, mended.first.root), old, new):
             if not (terminal or colour):
                 yield line
                 continue
             # What a terminal shows must not act on it.
             text = line.decode("utf-8", "surrogateescape").rstrip("\n")
-            shown = visible(text.removesuffix("\r"))
+            safe = visible(text.removesuffix("\r"))
             style = "bold" if text.startswith(("--- ", "+++ ")) else styles.get(text[:1])
-            yield f"{paint(shown, style) if style else shown}\n".encode()
+            yield f"{paint(safe, style) if style else safe}\n".encode()
 
 
 def _tell(mended: Mended, paths: set[str], verb: str, options: Mapping[str, Any]) -> None:
@@ -129,6 +122,7 @@ def _tell(mended: Mended, paths: set[str], verb: str, options: Mapping[str, Any]
             counts.setdefault(path, Counter())[finding.code] += 1
     if not counts or options["quiet"]:
         return
+    from cudalint.cli.writing import shown
     from cudalint.reporters.summary import counted
 
     number = sum(bool(_edited(finding) & paths) for finding in mended.fixed)
@@ -138,29 +132,10 @@ def _tell(mended: Mended, paths: set[str], verb: str, options: Mapping[str, Any]
         names = {entry.rule.code: entry.rule.name for entry in mended.first.rules}
         for path in sorted(counts):
             for code, times in sorted(counts[path].items()):
-                shown = _shown(path, mended.first.root)
-                complain(f"{shown}: {times} x {code} ({names[code]})", "note")
+                place = shown(path, mended.first.root)
+                complain(f"{place}: {times} x {code} ({names[code]})", "note")
 
 
 def _edited(finding: Finding) -> set[str]:
     """The files that the fix of a finding changes."""
     return {edit.span.path for edit in finding.fix.edits} if finding.fix else set()
-
-
-def _with_notes(run: Run, notes: tuple[Any, ...]) -> Run:
-    """The run with more to say of itself, and the exit code that goes with it."""
-    import msgspec
-
-    from cudalint.finding import Level
-
-    failed = any(note.level is Level.ERROR for note in notes)
-    return msgspec.structs.replace(
-        run,
-        notifications=(*run.notifications, *notes),
-        exit_code=2 if failed else run.exit_code,
-    )
-
-
-def _shown(path: str, root: str) -> str:
-    """A path as one types it where one is."""
-    return os.path.relpath(Path(root, path))
