@@ -32,14 +32,17 @@ _ERROR = re.compile(
 _FREES = re.compile(r"(?i)free|destroy|release|cleanup|unregister")
 _CREATES = re.compile(r"(?i)alloc|create|make_unique|make_shared|register|^new|init|upload|grow")
 _ABSENT = re.compile(
-    r"^!\s*\(?\s*([\w.>-]+?)(?:\.has_value\(\))?\s*\)?$"
-    r"|^([\w.>-]+)\s*==\s*(?:nullptr|NULL|0|false)$"
-    r"|^(?:nullptr|NULL|0|false)\s*==\s*([\w.>-]+)$"
-    r"|^([\w.>-]+)\.empty\(\)$"
+    r"^!\s*\(?\s*([\w.>\[\]-]+?)(?:\.has_value\(\))?\s*\)?$"
+    r"|^([\w.>\[\]-]+)\s*==\s*(?:nullptr|NULL|0|false)$"
+    r"|^(?:nullptr|NULL|0|false)\s*==\s*([\w.>\[\]-]+)$"
+    r"|^([\w.>\[\]-]+)\.empty\(\)$"
 )
 _IS_THERE = re.compile(r"!=\s*(?:nullptr|NULL|0|false)$|^(?:nullptr|NULL)\s*!=")
 _SMALL = re.compile(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
 _PRESENT = re.compile(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
+_DECLARED = re.compile(rb"\bauto\s*&*\s*(\w+)\s*=\s*$")
+_FAR = 100
+_INDEX = re.compile(r"\[[^\[\]]*\]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
 _ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
@@ -67,7 +70,7 @@ class ColdRegions:
 
     def cold(self, record: Call | Launch) -> bool:
         """Whether `record`, or the use of the macro that it comes from, lies in a cold region."""
-        if _inside(self._cold, record, self._models, _cold_spans):
+        if _inside(self._cold, record, self._models, self._cold_spans):
             return True
         places = (record.span, record.use)
         return any(self._guarded(place, record) for place in places if place is not None)
@@ -82,10 +85,20 @@ class ColdRegions:
             if span is None:
                 continue
             model = self._models[span.path]
-            for region, why in (*_cold_spans(model), *_lazy_spans(model)):
+            for region, why in (*self._cold_spans(model), *_lazy_spans(model)):
                 if region.covers(span.start):
                     return why
         return "is an operand that only runs for debugging" if self.cold(record) else ""
+
+    def _cold_spans(self, model: FileModel) -> Iterator[tuple[Span, str]]:
+        yield from _cold_spans(model)
+        source = self._sources.get(model.path)
+        if source is None or b"call_once" not in source.data:
+            return
+        for call in model.calls:
+            if call.name == "call_once":
+                for span in _named_lambdas(call, model, source.data):
+                    yield span, "runs once, by 'call_once'"
 
     def _guarded(self, span: Span, record: Call | Launch) -> bool:
         """Whether an operand around `span` is only reached for debugging."""
@@ -159,6 +172,18 @@ def _cold_spans(model: FileModel) -> Iterator[tuple[Span, str]]:
                 yield branch.span, f"is an error branch that frees and leaves, under {said}"
 
 
+def _named_lambdas(call: Call, model: FileModel, data: bytes) -> Iterator[Span]:
+    """The lambdas that a call is given by name, those that the function does not call itself."""
+    called = {c.name for c in model.calls if c.function == call.function and not c.receiver}
+    given = {argument.text for argument in call.arguments} - called
+    for function in model.functions:
+        if function.lambda_ and function.parent == call.function:
+            before = data[max(function.span.start - _FAR, 0) : function.span.start]
+            name = _DECLARED.search(before)
+            if name is not None and name[1].decode() in given:
+                yield function.span
+
+
 def _cleans_up(branch: Branch, calls: _CallIndex) -> bool:
     """Whether a branch that leaves does so on an error, freeing what was taken."""
     if not _ERROR.search(branch.condition):
@@ -217,7 +242,8 @@ def _tested(branch: Branch) -> frozenset[str]:
         return frozenset()
     absent = _ABSENT.match(condition)
     if absent:
-        return frozenset(_WORD.findall(next(group for group in absent.groups() if group)))
+        named = next(group for group in absent.groups() if group)
+        return frozenset(_WORD.findall(_INDEX.sub("", named)))
     small = None if _IS_THERE.search(condition) else _SMALL.match(condition)
     counted = small and (small[1].isdigit() or small[2].isdigit())
     if small and not counted and "&&" not in condition and "->" not in small[1][-2:]:

@@ -209,11 +209,18 @@ void step(float* a, float* b, cudaStream_t s) {
         Example(
             code=_KERNEL
             + """\
+cudaEvent_t done(std::once_flag& once, cudaEvent_t& made) {
+  auto init = [&] { cudaEventCreate(&made); };
+  std::call_once(once, init);
+  return made;
+}
 void step(float* o, int n, cudaStream_t s, cudaEvent_t e, cudaStream_t side) {
   cudaMemsetAsync(o, 0, 4, s);
   cudaEventRecord(e, s);
   cudaStreamWaitEvent(side, e, 0);
   k<<<1, 32, 0, s>>>(o);
+  static std::once_flag once;
+  cudaEventRecord(done(once, e), s);
 }
 """,
         ),
