@@ -34,9 +34,13 @@ def html(run: Run) -> str:
 
 
 def _all(run: Run) -> list[Shown]:
-    """The findings and the suppressed ones, in file order."""
+    """The findings, the suppressed ones and those of the baseline, in file order."""
     shown: list[Shown] = [(finding, None) for finding in run.findings]
     shown += [(silenced.finding, silenced) for silenced in run.suppressed]
+    shown += [
+        (finding, Suppressed(finding, "It is in the baseline.", finding.span, in_source=False))
+        for finding in run.baselined
+    ]
     return sorted(shown, key=lambda pair: (pair[0].span, pair[0].code))
 
 
@@ -66,8 +70,8 @@ def _filters(run: Run, reported: Reported) -> Iterator[str]:
         name = text(f"{code} {reported.rule_name(code)} ({number})")
         yield f'<option value="{text(code)}">{name}</option>'
     yield "</select>\n"
-    if run.suppressed:
-        number = len(run.suppressed)
+    number = len(run.suppressed) + len(run.baselined)
+    if number:
         yield f'<label><input type="checkbox" name="suppressed"> suppressed ({number})</label>\n'
     yield '<button type="reset">Reset</button>\n<output></output>\n</form>\n'
 

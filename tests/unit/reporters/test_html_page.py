@@ -97,6 +97,17 @@ def test_nothing_can_be_loaded_and_only_our_own_script_may_run() -> None:
         assert f"{kind} 'sha256-{digest}'" in policy
 
 
+def test_findings_of_the_baseline_are_there_on_request() -> None:
+    held = SampleRecord.report("missing", span_of("a.cu", SOURCE, "wait();"), "wait")
+    page = parser.document_fromstring(html(run_of({"a.cu": SOURCE}, baselined=(held,))))
+    (article,) = page.xpath("//article")
+    assert "hidden" in article.attrib
+    assert article.xpath("p[@class='reason']")[0].text_content() == (
+        "Suppressed: It is in the baseline."
+    )
+    assert [label.text_content().strip() for label in page.xpath("//label")][-1] == "suppressed (1)"
+
+
 def test_a_long_line_and_a_long_span_are_cut() -> None:
     source = b"int a = " + b"1 + " * 1000 + b"wait();\n" + b"x;\n" * 40
     call, all_ = span_of("a.cu", source, "wait"), Span("a.cu", 0, len(source))
