@@ -8,7 +8,7 @@ could tell apart stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cudalint.project.classes import class_name
@@ -20,24 +20,36 @@ if TYPE_CHECKING:
 
 _NUMBERS = frozenset((*INTEGERS, "float", "double", "long double"))
 _LITERAL = re.compile(r"-?\d[\w.]*|true|false")
+_WORD = re.compile(r"\w+")
+_ADDRESS = re.compile(r"&\s*[\w.>-]+")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _POINTER = "*"
 _NUMBER = "number"
 
 
-def may_mean(
-    function: Function, call: Call, classes: Classes, type_of: Callable[[str], str | None]
-) -> bool:
-    """Whether the arguments of `call` can be given to `function`.
+def fitting(
+    functions: Sequence[Function],
+    call: Call,
+    classes: Classes,
+    type_of: Callable[[str], str | None],
+) -> list[bool]:
+    """Of each function whether the arguments of `call` can be given to it.
 
     `type_of` gives the type of an expression, None where it is not known.
     """
-    template = set(re.findall(r"\w+", function.template or ""))
-    for argument, parameter in zip(call.arguments, function.parameters, strict=False):
-        wanted = _kind(parameter.type, classes)
-        if class_name(parameter.type) in template or not wanted:
+    given = [(a.text, _kind_of_argument(a.text, classes, type_of)) for a in call.arguments]
+    if not any(kind for _, kind in given):
+        return [True] * len(functions)
+    return [_takes(function, given, classes) for function in functions]
+
+
+def _takes(function: Function, given: list[tuple[str, str]], classes: Classes) -> bool:
+    template = set(_WORD.findall(function.template)) if function.template else set()
+    for (text, kind), parameter in zip(given, function.parameters, strict=False):
+        if not kind or class_name(parameter.type) in template:
             continue
-        given = _kind_of_argument(argument.text, classes, type_of)
-        if given and given != wanted and not _converts(given, wanted, argument.text, classes):
+        wanted = _kind(parameter.type, classes)
+        if wanted and kind != wanted and not _converts(kind, wanted, text, classes):
             return False
     return True
 
@@ -45,9 +57,9 @@ def may_mean(
 def _kind_of_argument(text: str, classes: Classes, type_of: Callable[[str], str | None]) -> str:
     if _LITERAL.fullmatch(text):
         return _NUMBER
-    if text == "nullptr" or re.fullmatch(r"&\s*[\w.>-]+", text):
+    if text == "nullptr" or _ADDRESS.fullmatch(text):
         return _POINTER
-    if not re.fullmatch(r"[A-Za-z_]\w*", text):
+    if not _NAME.fullmatch(text):
         return ""
     found = type_of(text)
     return "" if found is None else _kind(found, classes)

@@ -10,13 +10,14 @@ Functions that only libclang could tell apart are not looked at here.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.project.classes import Classes
 from cudalint.project.declarations import Place
 from cudalint.project.headermacros import home
-from cudalint.project.overloads import may_mean
+from cudalint.project.overloads import fitting
 from cudalint.project.receivers import Receivers
 from cudalint.project.usings import Usings
 
@@ -65,6 +66,7 @@ class Resolver:
         self._classes = Classes(models, sources)
         self._receivers = Receivers(models, sources, includes, self._classes, self._returned)
         self._free: dict[tuple[str, tuple[str, ...]], dict[str, list[Definition]]] = {}
+        self._arity: dict[tuple[str, int], tuple[int, int]] = {}
         self._linked: dict[tuple[str, tuple[str, ...]], list[Definition]] = {}
         self._methods: dict[tuple[str, str], list[Definition]] = {}
         self._declared: dict[str, dict[str, set[tuple[str, ...]]]] = {}
@@ -94,7 +96,9 @@ class Resolver:
         if call.name not in self.names:
             return self._kept(path, caller, call) or self._object(path, caller, call)
         found = self._by_name(path, caller, call)
-        found = [target for target in found if self._accepts(target[1], call)]
+        count = _count(call) if found else None
+        if count is not None:
+            found = [target for target in found if self._accepts(target, count)]
         return self._overloads(caller, call, found) if len(found) > 1 else found
 
     def _overloads(self, caller: Function, call: Call, found: list[Definition]) -> list[Definition]:
@@ -106,8 +110,8 @@ class Resolver:
         def type_of(expression: str) -> str | None:
             return self._receivers.type_of(expression, place)
 
-        fitting = [t for t in found if may_mean(t[1], call, self._classes, type_of)]
-        return fitting or found
+        fits = fitting([target[1] for target in found], call, self._classes, type_of)
+        return [target for target, may_be in zip(found, fits, strict=True) if may_be] or found
 
     def _know(self, path: str, function: Function) -> None:
         """Take in what a declaration or definition says of its name."""
@@ -133,10 +137,15 @@ class Resolver:
             if not function.static and "" not in function.scope:
                 self._linked.setdefault(key_of_free, []).append((path, function))
 
-    def _accepts(self, function: Function, call: Call) -> bool:
-        """Whether the arguments fit; a method's defaults may stand where they are not seen."""
-        known = (_named(function.scope), function.name) in self._defaults
-        return _fits(function, call, defaults=bool(function.owner) or known)
+    def _accepts(self, target: Definition, count: int) -> bool:
+        """Whether so many arguments fit; a method's defaults may stand where they are not seen."""
+        path, function = target
+        key = (path, function.index)
+        if key not in self._arity:
+            known = (_named(function.scope), function.name) in self._defaults
+            self._arity[key] = _arity(function, defaults=bool(function.owner) or known)
+        least, most = self._arity[key]
+        return least <= count <= most
 
     def _by_name(self, path: str, caller: Function, call: Call) -> list[Definition]:
         if call.receiver:
@@ -340,20 +349,20 @@ def _qualifier(callee: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in callee.split("::")[:-1] if part.strip())
 
 
-def _fits(function: Function, call: Call, *, defaults: bool) -> bool:
-    """Whether the number of arguments fits; `defaults`: a declaration has default arguments."""
+def _count(call: Call) -> int | None:
+    """How many arguments a call has; None where a pack may stand for any number."""
     written = call.argument_text
     if b"..." in written or b"__VA_ARGS__" in written:
-        return True
-    count = (
-        len(call.arguments) if b"," in written else int(not written.isspace() and written != b"")
-    )
+        return None
+    return len(call.arguments) if b"," in written else int(bool(written) and not written.isspace())
+
+
+def _arity(function: Function, *, defaults: bool) -> tuple[int, int]:
+    """The least and the most arguments; `defaults`: a declaration may have default arguments."""
     parameters = function.parameters
     if any("..." in p.type or "..." in p.name for p in parameters):
-        return True
+        return 0, sys.maxsize
     if len(parameters) == 1 and parameters[0].type == "void" and not parameters[0].name:
-        return count == 0
-    needed = sum(p.default is None for p in parameters)
-    if defaults and count <= len(parameters):
-        needed = 0
-    return needed <= count <= len(parameters)
+        return 0, 0
+    needed = 0 if defaults else sum(p.default is None for p in parameters)
+    return needed, len(parameters)
