@@ -46,13 +46,13 @@ def close_of(text: bytes | bytearray, open_at: int, limit: int | None = None) ->
         if not wanted:
             close = at
             break
-    spend((at - open_at) >> 2)
+    spend(at - open_at)
     return close
 
 
 def balanced(text: bytes, start: int, end: int) -> bool:
     """Whether the brackets in `text[start:end]` match among themselves."""
-    spend((end - start) >> 2)
+    spend(end - start)
     wanted: list[int] = []
     for match in _BRACKET.finditer(text, start, end):
         char = text[match.start()]
@@ -69,9 +69,10 @@ def split_arguments(text: bytes) -> list[tuple[int, int]]:
     Commas inside brackets, and inside template argument lists (a `<` after a
     name whose `>` comes before the next comma-level bracket closes), don't split.
     """
-    if not text.strip():
-        return []
     commas = _top_level_commas(text) if b"," in text else []
+    if not commas:
+        start, end = _strip(text, 0, len(text))
+        return [(start, end)] if start < end else []
     ranges = []
     start = 0
     for comma in [*commas, len(text)]:
@@ -81,7 +82,7 @@ def split_arguments(text: bytes) -> list[tuple[int, int]]:
 
 
 def _top_level_commas(text: bytes) -> list[int]:
-    spend(len(text) >> 2)
+    spend(len(text) >> 1)
     commas: list[int] = []
     depth = 0
     template_end = -1
@@ -149,8 +150,6 @@ def refuse_depth(text: bytes | bytearray) -> None:
 
 
 def _strip(text: bytes, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start] in b" \t\r\n":
-        start += 1
-    while end > start and text[end - 1] in b" \t\r\n":
-        end -= 1
-    return start, end
+    piece = text[start:end].lstrip()
+    start = end - len(piece)
+    return start, start + len(piece.rstrip())

@@ -30,8 +30,8 @@ _NOT_NAMES = frozenset((b"if", b"for", b"while", b"switch", b"return", b"else", 
 _SHARED = re.compile(rb"__shared__(?<!\w__shared__)\b")
 _TOKEN = re.compile(rb"\S")
 _EXITS = re.compile(
-    rb"(?:\b(?:return|throw|goto|break|continue)\b[^;{}]*|"
-    rb"\b(?:abort|exit|_exit|terminate)\s*\([^;{}]*\)\s*);[\s}]*$"
+    rb"\b(?:return|throw|goto|break|continue)\b|\b(?:abort|exit|_exit|terminate)\s*\(.*\)\s*\Z",
+    re.DOTALL,
 )
 _CALL_ONLY = re.compile(rb"\s*(?:\(\s*void\s*\)\s*)?")
 _DEFINERS = frozenset(
@@ -268,8 +268,18 @@ def _branches(text: Text, node: Node, raw: Raw) -> None:
 
 def _branch(text: Text, start: int, node: Node, keyword: str, condition: str, raw: Raw) -> None:
     low, high = node.start_byte, node.end_byte
-    exits = _EXITS.search(text.bare, max(low, high - 300), high) is not None
+    exits = _exits(text.bare[max(low, high - 300) : high])
     raw.branches.append(RawBranch((low, high), (start, low), keyword, condition, exits))
+
+
+def _exits(text: bytes) -> bool:
+    """Whether the last statement of `text`, the end of a controlled one, leaves it."""
+    text = text.rstrip(b" \t\r\n\v\f}")
+    if not text.endswith(b";"):
+        return False
+    end = len(text) - 1
+    start = max(text.rfind(b";", 0, end), text.rfind(b"{", 0, end), text.rfind(b"}", 0, end)) + 1
+    return _EXITS.search(text, start, end) is not None
 
 
 def _condition(text: Text, node: Node, keyword: str) -> str:

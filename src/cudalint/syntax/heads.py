@@ -22,12 +22,14 @@ _ATTRIBUTE_CALL = re.compile(
     rb"\b(?:__launch_bounds__|__align__|alignas|__attribute__|__declspec|__cluster_dims__|"
     rb"__maxnreg__|__block_size__|decltype|noexcept|requires|explicit)\s*\("
 )
-_SPECIFIERS = frozenset(
+_LITERAL_OR_ATTRIBUTE = re.compile(rb'"[^"]*"|\[\[.*?\]\]')
+_SPECIFIERS = (
     b"static inline extern constexpr consteval virtual explicit friend template typename "
     b"__global__ __device__ __host__ __forceinline__ __noinline__ __restrict__ "
     b"__launch_bounds__ __attribute__ __cluster_dims__ __maxnreg__ C public private protected "
     b"__inline__ __grid_constant__ __block_size__ override final noexcept".split()
 )
+_SPECIFIER = re.compile(rb"\b(?:" + b"|".join(_SPECIFIERS) + rb")\b")
 _TYPE_WORDS = frozenset(
     b"const volatile unsigned signed long short int char bool float double void struct class enum "
     b"union typename auto wchar_t char8_t char16_t char32_t __restrict__ __restrict restrict "
@@ -105,7 +107,7 @@ def read_head(
         start=start,
         words=words,
         space=_space(words, expanded),
-        c_linkage=_C_LINKAGE.search(expanded) is not None,
+        c_linkage=b'"C"' in expanded and _C_LINKAGE.search(expanded) is not None,
         static="static" in words,
         template=template,
         bounds=bounds,
@@ -255,7 +257,7 @@ def _bounds(
     tail: tuple[int, int],
     expanded: bytes,
 ) -> LaunchBounds | None:
-    match = _BOUNDS.search(expanded)
+    match = _BOUNDS.search(expanded) if b"__launch_bounds__" in expanded else None
     if match is None:
         return None
     close = close_of(expanded, match.end() - 1)
@@ -273,6 +275,8 @@ def _bounds(
 
 def _without_calls(text: bytes) -> bytes:
     """`text` without the parentheses of attributes (their names stay)."""
+    if b"(" not in text:
+        return text
     at = 0
     pieces = []
     while match := _ATTRIBUTE_CALL.search(text, at):
@@ -294,6 +298,7 @@ def _space(
 
 
 def _return_type(text: bytes) -> str:
-    text = re.sub(rb'"[^"]*"|\[\[.*?\]\]', b" ", text)
-    kept = _WORD.sub(lambda m: b" " if m.group() in _SPECIFIERS else m.group(), text)
-    return _QUALIFIER.sub("", normal(kept))
+    if b'"' in text or b"[" in text:
+        text = _LITERAL_OR_ATTRIBUTE.sub(b" ", text)
+    kept = normal(_SPECIFIER.sub(b" ", text))
+    return _QUALIFIER.sub("", kept) if kept.endswith("::") else kept

@@ -21,7 +21,7 @@ from cudalint.finding import Span
 from cudalint.syntax.brackets import split_arguments
 
 
-class Parameter(msgspec.Struct, frozen=True, array_like=True):
+class Parameter(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function's parameter: `const float* __restrict__ x` has type `const float*` and name `x`.
 
     `type` keeps const, `*`, `&` and `[]` (as `*`) and drops restrict words,
@@ -36,14 +36,14 @@ class Parameter(msgspec.Struct, frozen=True, array_like=True):
     default: str | None = None
 
 
-class LaunchBounds(msgspec.Struct, frozen=True, array_like=True):
+class LaunchBounds(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`__launch_bounds__(arguments…)`; `span` is the attribute with its parentheses."""
 
     span: Span
     arguments: tuple[str, ...]
 
 
-class Function(msgspec.Struct, frozen=True, array_like=True):
+class Function(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function's declaration, definition or explicit instantiation.
 
     `index` is its place in `FileModel.functions`. `kind`: "definition",
@@ -84,14 +84,14 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     use: Span | None = None
 
 
-class Argument(msgspec.Struct, frozen=True, array_like=True):
+class Argument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One argument of a call, as written."""
 
     span: Span
     text: str
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True):
+class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call of a function, method or function-like macro.
 
     `callee` is the text before `(` with template arguments kept
@@ -136,7 +136,7 @@ def normal(text: bytes) -> str:
     return " ".join(text.decode("utf-8", "replace").split())
 
 
-class Launch(msgspec.Struct, frozen=True, array_like=True):
+class Launch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A `kernel<<<grid, block, shared, stream>>>(arguments)`.
 
     `kernel` is the text before `<<<`, `name` its last identifier without
@@ -156,7 +156,7 @@ class Launch(msgspec.Struct, frozen=True, array_like=True):
     use: Span | None = None
 
 
-class SharedDeclaration(msgspec.Struct, frozen=True, array_like=True):
+class SharedDeclaration(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A `__shared__` variable, or a pointer or reference cut from one.
 
     `kind`: "static", "extern" (the dynamic pool) or "alias" (a pointer whose
@@ -178,7 +178,7 @@ class SharedDeclaration(msgspec.Struct, frozen=True, array_like=True):
     use: Span | None = None
 
 
-class Variable(msgspec.Struct, frozen=True, array_like=True):
+class Variable(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A local, member or global variable whose type is a stream (`cudaStream_t`, `CUstream`, …)."""
 
     span: Span
@@ -187,7 +187,7 @@ class Variable(msgspec.Struct, frozen=True, array_like=True):
     function: int
 
 
-class Include(msgspec.Struct, frozen=True, array_like=True):
+class Include(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`#include <path>` (`system`) or `"path"`; `span` is the directive's line without its end."""
 
     span: Span
@@ -195,7 +195,7 @@ class Include(msgspec.Struct, frozen=True, array_like=True):
     system: bool
 
 
-class Macro(msgspec.Struct, frozen=True, array_like=True):
+class Macro(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A `#define`. `parameters` is None for an object-like macro; `body` keeps `#` and `##`."""
 
     span: Span
@@ -205,7 +205,7 @@ class Macro(msgspec.Struct, frozen=True, array_like=True):
     body: str
 
 
-class Region(msgspec.Struct, frozen=True, array_like=True):
+class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One branch of a preprocessor conditional that is analysed.
 
     `condition` is its own (`defined(X)`, `!defined(X)`, `X > 2`, "else");
@@ -218,7 +218,7 @@ class Region(msgspec.Struct, frozen=True, array_like=True):
     group: int = -1
 
 
-class Comment(msgspec.Struct, frozen=True, array_like=True):
+class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A comment with its markers. `alone`: nothing but white space before it on its line."""
 
     span: Span
@@ -226,7 +226,7 @@ class Comment(msgspec.Struct, frozen=True, array_like=True):
     alone: bool
 
 
-class Branch(msgspec.Struct, frozen=True, array_like=True):
+class Branch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A statement that an `if`, loop or `switch` controls.
 
     An "else" has the condition of its `if`; a "for" all the text in its
@@ -243,7 +243,7 @@ class Branch(msgspec.Struct, frozen=True, array_like=True):
     function: int
 
 
-class Flag(msgspec.Struct, frozen=True, array_like=True):
+class Flag(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A local `bool` or `auto` variable with its initialiser's text."""
 
     span: Span
@@ -252,7 +252,7 @@ class Flag(msgspec.Struct, frozen=True, array_like=True):
     function: int
 
 
-class Identifier(msgspec.Struct, frozen=True, array_like=True):
+class Identifier(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A use of `cout`, `cerr` or `clog`; `name` is as written (`std::cout`)."""
 
     span: Span
@@ -264,7 +264,7 @@ class Identifier(msgspec.Struct, frozen=True, array_like=True):
     use: Span | None = None
 
 
-class Assembly(msgspec.Struct, frozen=True, array_like=True):
+class Assembly(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An `asm` statement, the `;` after it included; `name_span` is the word `asm`.
 
     `text` is its string literals joined, without PTX comments; `operands` is
@@ -280,7 +280,7 @@ class Assembly(msgspec.Struct, frozen=True, array_like=True):
     use: Span | None = None
 
 
-class Alias(msgspec.Struct, frozen=True, array_like=True):
+class Alias(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`typedef target name;` or `using name = target;` (`template` for alias templates)."""
 
     span: Span
@@ -291,7 +291,7 @@ class Alias(msgspec.Struct, frozen=True, array_like=True):
     function: int
 
 
-class Constant(msgspec.Struct, frozen=True, array_like=True):
+class Constant(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A `constexpr`, `const` or enumerator integer with its initialiser's text."""
 
     span: Span
@@ -299,7 +299,7 @@ class Constant(msgspec.Struct, frozen=True, array_like=True):
     value: str
 
 
-class RecordType(msgspec.Struct, frozen=True, array_like=True):
+class RecordType(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A class or struct definition with its data members (name and type as parameters have)."""
 
     span: Span
@@ -308,7 +308,7 @@ class RecordType(msgspec.Struct, frozen=True, array_like=True):
     members: tuple[Parameter, ...]
 
 
-class Broken(msgspec.Struct, frozen=True, array_like=True):
+class Broken(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A region that the parser could not read.
 
     `matters`: it lies in a kernel or launcher, or hides a kernel, launch or
@@ -319,7 +319,7 @@ class Broken(msgspec.Struct, frozen=True, array_like=True):
     matters: bool
 
 
-class FileModel(msgspec.Struct, frozen=True, array_like=True):
+class FileModel(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What one source file says. Every tuple is in file order (by start)."""
 
     path: str

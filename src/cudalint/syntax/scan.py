@@ -124,6 +124,8 @@ def streams(bare: bytes) -> list[Found]:
 
 def _stream_type(bare: bytes, end: int) -> str:
     """The type's name that ends at `end`, with its scopes where it is no type of CUDA's own."""
+    if bare.endswith(b"cudaStream_t", 0, end):
+        return "cudaStream_t"
     match = _SCOPED_NAME.search(bare, max(0, end - 200), end)
     name = "" if match is None else match.group().decode()
     own = name.rpartition("::")[2]
