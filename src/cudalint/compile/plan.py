@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 _NO_COMMAND = (CompileCommand(),)
+_MOST_COMMANDS = 16
+"""A file with more is compiled by the first ones: a database is data that anyone may write."""
 
 
 def plan(
@@ -64,7 +66,7 @@ def plan(
                     )
                 )
         if path not in targets:
-            for command in (commands or {}).get(path, _NO_COMMAND):
+            for command in (commands or {}).get(path, _NO_COMMAND)[:_MOST_COMMANDS]:
                 requests += _as_commanded(path, root, command, settings)
     return requests
 

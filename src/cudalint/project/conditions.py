@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.project.defaults import default_names
 from cudalint.project.expression import evaluate
+from cudalint.project.testednames import distinct, tested_names
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
@@ -130,7 +131,8 @@ class EveryBuild:
 
 def every_build(project: Project, model: FileModel, *, default_build: bool) -> EveryBuild:
     """The conditions of the file in each of its builds; one build where no command is known."""
-    builds = project.commands.defined(model.path) or ({},)
+    every = (command.defines for command in project.commands.of(model.path))
+    builds = distinct(every, tested_names([model])) or [()]
     return EveryBuild(
-        [Conditions(model, default_build=default_build, defined=defined) for defined in builds]
+        [Conditions(model, default_build=default_build, defined=dict(said)) for said in builds]
     )

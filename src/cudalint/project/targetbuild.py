@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cudalint.compile.archs import arch_number
 from cudalint.project.conditions import Conditions
 from cudalint.project.expression import evaluate
+from cudalint.project.testednames import tested_names
 
 if TYPE_CHECKING:
     from cudalint.context import Context
@@ -41,9 +42,14 @@ def builds(path: str, context: Context) -> Iterator[TargetBuild]:
             for arch in context.settings.targets or (target.hardware.arch,):
                 if arch:
                     found[arch, target.flags] = None
-    for command in context.project.commands.of(path):
+    commands = context.project.commands.of(path)
+    files = (path, *context.project.includes.closure(path)) if commands else ()
+    names = tested_names(context.models[file] for file in files)
+    for command in commands:
         flags = tuple(
-            f"-U{name}" if text is None else f"-D{name}={text}" for name, text in command.defines
+            f"-U{name}" if text is None else f"-D{name}={text}"
+            for name, text in command.defines
+            if name in names
         )
         for arch in context.settings.targets or command.archs:
             found[arch, flags] = None

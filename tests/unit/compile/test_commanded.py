@@ -34,6 +34,12 @@ def test_a_file_of_no_tree_is_compiled_as_its_commands_say(tmp_path: Path) -> No
     assert [request.arch for request in of_settings] == ["sm_121", "sm_121"]
 
 
+def test_a_file_with_many_commands_is_compiled_by_the_first(tmp_path: Path) -> None:
+    many = [CompileCommand(flags=(f"-DX={number}",)) for number in range(100)]
+    found = plan(["a.cu"], tmp_path, (), Settings(), {"a.cu": many})
+    assert [request.flags for request in found] == [(f"-DX={number}",) for number in range(16)]
+
+
 def test_no_folder_is_searched_that_a_link_puts_outside(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write_files(tmp_path, {"out/h.h": "", "root/inc/h.h": ""})

@@ -194,6 +194,25 @@ def test_a_header_has_the_values_on_which_its_units_agree() -> None:
     assert [constants.evaluate("h.h", name) for name in ("SAME", "OTHER")] == [1, None]
 
 
+def test_what_no_condition_asks_for_makes_no_build_of_its_own() -> None:
+    header = "#pragma once\n#define Y X\n#if Y > 2\nint here;\n#endif\n"
+    files = {"h.h": header} | {f"a{n}.cu": '#include "h.h"\n' for n in range(50)}
+    commands: Commands = {
+        f"a{n}.cu": [
+            CompileCommand(archs=("sm_90",), defines=(("FILE", f"{n}"), ("X", f"{n % 2}")))
+        ]
+        for n in range(50)
+    }
+    project = project_of(files, commands)
+    context = Context(Settings(), project.sources, project, ())
+    found = list(builds("h.h", context))
+    assert len(found) == 2
+    at = header.index("int here")
+    assert not any(build.compiles(Span("h.h", at, at + 3)) for build in found)
+    every = every_build(project, project.models["h.h"], default_build=True)
+    assert len(every._builds) == 2
+
+
 def test_builds_and_archs_are_those_of_the_commands_where_no_setting_says() -> None:
     files = {"a.cu": '#include "h.h"\n#if X\nint a;\n#endif\n', "h.h": "#pragma once\n"}
     models = {path: read_model(path, text.encode()) for path, text in files.items()}
@@ -216,6 +235,7 @@ def test_builds_and_archs_are_those_of_the_commands_where_no_setting_says() -> N
         ("sm_80", False),
         ("sm_90", False),
     ]
-    assert [build.arch for build in builds("h.h", context("sm_121"))] == ["sm_121", "sm_121"]
+    assert [build.arch for build in builds("a.cu", context("sm_121"))] == ["sm_121", "sm_121"]
+    assert [build.arch for build in builds("h.h", context("sm_121"))] == ["sm_121"]
     assert context().archs("h.h") == ("sm_80", "sm_90")
     assert context("sm_121").archs("a.cu") == ("sm_121",)
