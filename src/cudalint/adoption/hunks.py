@@ -38,8 +38,8 @@ class ChangedLines:
 def changed_runs(old: bytes, new: bytes) -> list[tuple[int, int]]:
     """The runs of lines of `new` that differ from `old`: first, and the one after the last.
 
-    Lines count from 1. An empty run is a place before which lines are gone. A CR
-    before LF is no difference: git may have put it there.
+    Lines count from 1. An empty run is a place before which lines are gone that
+    were not blank. A CR before LF is no difference: git may have put it there.
     """
     before, after = (data.replace(b"\r\n", b"\n").split(b"\n") for data in (old, new))
     head = 0
@@ -55,6 +55,6 @@ def changed_runs(old: bytes, new: bytes) -> list[tuple[int, int]]:
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return [
         (head + start + 1, head + end + 1)
-        for kind, _, _, start, end in matcher.get_opcodes()
-        if kind != "equal"
+        for kind, low, high, start, end in matcher.get_opcodes()
+        if kind != "equal" and (start < end or b"".join(before[low:high]).strip())
     ]
