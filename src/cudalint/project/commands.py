@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from cudalint.compiledb.model import CompileCommand
     from cudalint.project.includes import Includes
 
-Defined = Mapping[str, "str | None"]
-"""What a command leaves of each macro that it names: its text, None for an undefined one."""
-
 
 class Commands:
     """The commands by file; a file without one is compiled by those of its includers."""
@@ -24,7 +21,7 @@ class Commands:
         self._own = own
         self._includes = includes
         self._known: dict[str, tuple[CompileCommand, ...]] = {}
-        self._defined: dict[str, tuple[Defined, ...]] = {}
+        self._texts: dict[str, dict[str, dict[str | None, None]]] = {}
 
     def own(self, path: str) -> Sequence[CompileCommand]:
         """The commands that compile the file at `path` itself, in the database's order."""
@@ -40,11 +37,28 @@ class Commands:
             self._known[path] = tuple(dict.fromkeys(found))
         return self._known[path]
 
-    def defined(self, path: str) -> tuple[Defined, ...]:
-        """What the commands of the file at `path` define: one mapping for each distinct set."""
+    def texts(self, path: str, name: str) -> tuple[list[str], bool]:
+        """What the commands of the file at `path` define a macro to be, and whether all define it.
+
+        Each text is there once, in order.
+        """
         if not self._own:
-            return ()
-        if path not in self._defined:
-            distinct = dict.fromkeys(command.defines for command in self.of(path))
-            self._defined[path] = tuple(dict(defines) for defines in distinct)
-        return self._defined[path]
+            return [], False
+        if path not in self._texts:
+            self._texts[path] = self._table(path)
+        found = self._texts[path].get(name, {})
+        return [text for text in found if text is not None], bool(found) and None not in found
+
+    def _table(self, path: str) -> dict[str, dict[str | None, None]]:
+        """By macro, the texts that it has in some command; None where one does not define it."""
+        every = list(dict.fromkeys(command.defines for command in self.of(path)))
+        table: dict[str, dict[str | None, None]] = {}
+        counts: dict[str, int] = {}
+        for defines in every:
+            for name, text in defines:
+                table.setdefault(name, {})[text] = None
+                counts[name] = counts.get(name, 0) + 1
+        for name, texts in table.items():
+            if counts[name] < len(every):
+                texts[None] = None
+        return table

@@ -8,7 +8,7 @@ define. Reading an expression is `cudalint.project.expression`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cudalint.project.defaults import default_names
@@ -17,7 +17,6 @@ from cudalint.project.testednames import distinct, tested_names
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
-    from cudalint.project.commands import Defined
     from cudalint.project.project import Project
     from cudalint.syntax.model import FileModel, Region
 
@@ -41,11 +40,16 @@ class Conditions:
     """Answers for the conditional regions of one file.
 
     `default_build`: a name that nobody defines is undefined; else whether it is
-    defined can't be told. `defined` is what a compile command says of macros.
+    defined can't be told. `defined` is what a compile command says of macros: the
+    text, None for an undefined one.
     """
 
     def __init__(
-        self, model: FileModel, *, default_build: bool, defined: Defined | None = None
+        self,
+        model: FileModel,
+        *,
+        default_build: bool,
+        defined: Mapping[str, str | None] | None = None,
     ) -> None:
         self._model = model
         self._default_build = default_build

@@ -79,14 +79,12 @@ class Constants:
 
     def _texts(self, path: str, name: str) -> list[str]:
         """What the name stands for: each of its definitions that may be in force."""
-        given = [defined.get(name) for defined in self._commands.defined(path)]
-        texts = [text for text in given if text is not None]
+        texts, by_all = self._commands.texts(path, name)
         for table in self._visible(path):
             own = table.values.get(name) or table.values.get(name.rpartition("::")[2])
             if own:
-                beaten = bool(texts) and None not in given and name in table.defaults
-                return texts if beaten else texts + own
-        return texts if None not in given else []
+                return texts if by_all and name in table.defaults else texts + own
+        return texts if by_all else []
 
     def _apply(
         self, path: str, name: str, arguments: list[str], bound: Mapping[str, int]
