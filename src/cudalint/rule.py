@@ -71,6 +71,7 @@ class Rule:
     `options` is a frozen msgspec Struct with a default for each field (keys are
     kebab-case in the settings: use `rename="kebab"`). `by_arch` goes with
     `lacks_arch`: which part of the rule that is (" for blocks per SM"), "" for all.
+    `url` is where a plugin's rule is documented on the web; ours are in docs/rules.md.
     """
 
     code: ClassVar[str]
@@ -83,6 +84,7 @@ class Rule:
     since: ClassVar[str] = "0.1.0"
     options: ClassVar[type[msgspec.Struct]] = NoOptions
     by_arch: ClassVar[str] = ""
+    url: ClassVar[str] = ""
     VALID: ClassVar[Sequence[Example]] = ()
     INVALID: ClassVar[Sequence[Example]] = ()
 

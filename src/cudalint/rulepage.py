@@ -121,7 +121,9 @@ def anchor(rule: type[Rule]) -> str:
 
 
 def address(rule: type[Rule]) -> str:
-    """Where the rule's page is to be read on the web."""
+    """Where the rule's page is to be read on the web; "" for a plugin's that doesn't say."""
+    if rule.url or not rule.__module__.startswith("cudalint.rules."):
+        return rule.url
     return f"{HOME}/blob/main/docs/rules.md#{anchor(rule)}"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from cudalint.registry import PluginError, all_rules, rules_in
 from cudalint.rule import FileRule, Rule
-from cudalint.rulepage import anchor, markdown, read_page
+from cudalint.rulepage import address, anchor, markdown, read_page
 
 RULES = all_rules()
 
@@ -78,6 +78,20 @@ def test_rules_in_takes_only_what_the_module_defines() -> None:
 def _install(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
     points = EntryPoints(EntryPoint(n, v, "cudalint.rules") for n, v in values.items())
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.select(group=group))
+
+
+def test_a_plugins_rule_has_the_page_that_it_names_or_none() -> None:
+    class Own(FileRule):
+        """A rule of somebody else's."""
+
+        code = "XY001"
+        name = "own-rule"
+
+    assert address(Own) == ""
+    Own.url = "https://example.org/rules#xy001"
+    assert address(Own) == Own.url
+    ours = all_rules()[0]
+    assert address(ours).endswith(f"/docs/rules.md#{anchor(ours)}")
 
 
 def test_a_plugin_is_a_module_or_a_class(monkeypatch: pytest.MonkeyPatch) -> None:

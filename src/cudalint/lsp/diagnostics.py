@@ -38,7 +38,7 @@ def _diagnostic(finding: Finding, places: Places, page: str) -> types.Diagnostic
         message=encodable(finding.message),
         severity=_SEVERITIES[finding.level],
         code=finding.code,
-        code_description=types.CodeDescription(page),
+        code_description=types.CodeDescription(page) if page else None,
         source=SOURCE,
         related_information=[_related(place, places) for place in _around(finding)],
     )

@@ -56,7 +56,7 @@ def _descriptor(rule: type[Rule], level: Level) -> Any:
             text="\n\n".join((page.summary, *parts)),
             markdown=markdown(rule, depth=2) if page.sections else None,
         ),
-        help_uri=address(rule),
+        help_uri=address(rule) or None,
         message_strings={
             key: om.MultiformatMessageString(text=text) for key, text in rule.messages.items()
         },

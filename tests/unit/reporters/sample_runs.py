@@ -13,6 +13,8 @@ from cudalint.run import Counts, Notification, RuleInForce, Run, Skip, Suppresse
 from cudalint.settings.model import Settings
 from cudalint.source import SourceFile
 
+RULES_PAGE = "https://github.com/cudalint/cudalint/blob/main/docs/rules.md"
+
 
 class SampleHeader(FileRule):
     """A sample of a rule that asks for a header.
@@ -35,6 +37,7 @@ class SampleHeader(FileRule):
 
     code = "CU101"
     name = "spdx-header"
+    url = f"{RULES_PAGE}#cu101-spdx-header"
     level = Level.ERROR
     messages = {"missing": "Line 1 is not '{0}'; write it there."}
 
@@ -60,6 +63,7 @@ class SampleRecord(FileRule):
 
     code = "CU302"
     name = "event-record-without-stream"
+    url = f"{RULES_PAGE}#cu302-event-record-without-stream"
     level = Level.ERROR
     messages = {
         "missing": "'{0}' names no stream and records on the null stream; name one.",
@@ -88,6 +92,7 @@ class SampleNote(FileRule):
 
     code = "CU310"
     name = "lazy-initialisation"
+    url = f"{RULES_PAGE}#cu310-lazy-initialisation"
     level = Level.NOTE
     messages = {"lazy": "'{0}' in '{1}' belongs to load time."}
 
