@@ -11,7 +11,7 @@ from transcripts import rerun
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["fixing.md"])
+@pytest.mark.parametrize("name", ["adopting.md", "fixing.md"])
 def test_what_is_shown_is_what_is_printed(name: str) -> None:
     guide = (DOCS / name).read_text()
     assert guide.count("```console") >= 3
