@@ -29,10 +29,12 @@ format: $(VENV)/.installed-dev  ## format the Python code, mend what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-dev  ## start-up, throughput and the compile stage, as ratios
+bench: $(VENV)/.installed-dev  ## start-up, throughput, the compile stage, growth, hostile files
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/compile_stage.py
+	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/hostile.py
 
 corpus: $(VENV)/.installed-dev  ## kernels and launches of TREES by other means
 	$(BIN)/python benchmarks/corpus.py $(TREES)

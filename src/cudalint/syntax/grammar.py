@@ -7,6 +7,7 @@ the first files of a process are walked, and a query is made when there are more
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from functools import cached_property, lru_cache
 from time import thread_time
@@ -56,6 +57,12 @@ _MAX_STEPS = 30_000
 
 _SECONDS = 1.0
 _BYTES_A_SECOND = 3_000_000
+
+_MAX_NODES_DEEP = 60_000
+"""Beyond 65,535 levels a query takes a time that squares with the rest."""
+
+_MAX_CHAIN = 10_000
+_STATEMENT_END = re.compile(rb"[;{}]")
 
 _QUERY_PAYS = 150_000
 """From so many bytes on a process uses the query."""
@@ -166,11 +173,39 @@ def _parse_long(parser: Parser, text: bytes) -> Node:
 
 
 def wanted(root: Node, text: bytes) -> dict[str, list[Node]]:
-    """The nodes of a tree that are wanted, by name and in no particular order."""
+    """The nodes of a tree that are wanted, by name and in no particular order.
+
+    Raises TooComplexError.
+    """
     grammar = _grammar()
     if grammar.read > _QUERY_PAYS:
+        if len(text) > _MAX_NODES_DEEP and _may_be_deep(text) and _is_deep(root):
+            raise TooComplexError("an expression or a statement is too long")
         return _query(root, text, grammar)
     return _walk(root, text, grammar.kinds)
+
+
+def _may_be_deep(text: bytes) -> bool:
+    """Whether nodes may be nested too deep: in a statement, or as `else if` in `else if`."""
+    return (
+        text.count(b"else") + text.count(b"for") > _MAX_CHAIN
+        or max(map(len, _STATEMENT_END.split(text))) > _MAX_NODES_DEEP
+    )
+
+
+def _is_deep(root: Node) -> bool:
+    cursor = root.walk()
+    depth = 0
+    while True:
+        if cursor.goto_first_child():
+            depth += 1
+            if depth > _MAX_NODES_DEEP:
+                return True
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return False
+            depth -= 1
 
 
 def _query(root: Node, text: bytes, grammar: _Grammar) -> dict[str, list[Node]]:
