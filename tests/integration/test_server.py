@@ -177,8 +177,17 @@ def test_a_fix_is_offered_and_does_what_it_says(root: Path) -> None:
             )
         )
         assert found is not None
-        (action,) = found
+        action, silencer = found
         assert isinstance(action, types.CodeAction)
+        assert isinstance(silencer, types.CodeAction)
+        assert silencer.title.startswith("CU302: silence with a comment")
+        assert silencer.edit is not None
+        (change,) = silencer.edit.document_changes or ()
+        assert isinstance(change, types.TextDocumentEdit)
+        (comment,) = change.edits
+        assert isinstance(comment, types.TextEdit)
+        assert comment.new_text == "  // NOLINT(CU302): "
+        assert comment.range.start == types.Position(5, len("    cudaEventRecord(done);"))
         assert action.title.startswith("CU302: ")
         assert action.title.endswith(" (unsafe)")
         assert action.kind == types.CodeActionKind.QuickFix

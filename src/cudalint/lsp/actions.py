@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lsprotocol import types
 
-from cudalint.finding import Edit, Finding
+from cudalint.adoption.placing import Placements
+from cudalint.finding import Edit, Finding, Span
 from cudalint.fixes.edits import joined_edits, mendable
 from cudalint.lsp.diagnostics import SOURCE
 from cudalint.lsp.session import Document, Linted
+
+_NO_REASON = ""
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.{SOURCE}"
 
@@ -28,7 +31,11 @@ def actions(
     """
     found = linted.findings(document)
     here = [f for f in found if _touch(linted.places.range(f.span), chosen)]
-    every = [*_fixes(linted, here, diagnostics), *_fix_all(linted, found)]
+    every = [
+        *_fixes(linted, here, diagnostics),
+        *_silencers(linted, here, diagnostics),
+        *_fix_all(linted, found),
+    ]
     return [action for action in every if _is_wanted(action, only)]
 
 
@@ -38,14 +45,41 @@ def _fixes(
     for finding in findings:
         if finding.fix is None:
             continue
-        place = linted.places.range(finding.span)
         yield types.CodeAction(
             title=f"{finding.code}: {finding.fix.title}{'' if finding.fix.safe else ' (unsafe)'}",
             kind=types.CodeActionKind.QuickFix,
-            diagnostics=[d for d in diagnostics if d.code == finding.code and d.range == place],
+            diagnostics=_shown(linted, finding, diagnostics),
             is_preferred=finding.fix.safe,
             edit=_change(linted, finding.fix.edits),
         )
+
+
+def _silencers(
+    linted: Linted, findings: Iterable[Finding], diagnostics: Sequence[types.Diagnostic]
+) -> Iterator[types.CodeAction]:
+    """A comment on each finding, whose reason is left to be written: CU003 asks for it."""
+    for finding in findings:
+        path = finding.span.path
+        data = linted.run.sources[path].data
+        places = Placements(path, data, linted.run.models.get(path), _NO_REASON)
+        place = next(places.of(finding), None)
+        if place is None:
+            continue
+        text = place.text([finding.code], _NO_REASON)
+        yield types.CodeAction(
+            title=f"{finding.code}: silence with a comment, whose reason is yours to write",
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=_shown(linted, finding, diagnostics),
+            edit=_change(linted, [Edit(Span(path, place.at, place.at), text)]),
+        )
+
+
+def _shown(
+    linted: Linted, finding: Finding, diagnostics: Sequence[types.Diagnostic]
+) -> list[types.Diagnostic]:
+    """Which of the client's diagnostics are this finding."""
+    place = linted.places.range(finding.span)
+    return [shown for shown in diagnostics if shown.code == finding.code and shown.range == place]
 
 
 def _fix_all(linted: Linted, findings: Sequence[Finding]) -> Iterator[types.CodeAction]:
