@@ -6,6 +6,7 @@ never load libclang. What libclang is given is `cudalint.semantics.virtual`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -65,9 +66,15 @@ class TypeOracle:
         from cudalint.semantics.spelling import UnclearError
 
         try:
+            if self._is_commanded(text, kernel.span.path):
+                raise UnclearError(text)
             return self._names_of(kernel.span.path).resolve(text, kernel)
         except UnclearError:
             return self._ask(kernel, number) or ParameterType(spelt(text))
+
+    def _is_commanded(self, text: str, path: str) -> bool:
+        """Whether a compile command defines a macro of the type's words."""
+        return any(self._project.commands.texts(path, word)[0] for word in re.findall(r"\w+", text))
 
     def _names_of(self, path: str) -> Names:
         from cudalint.semantics.spelling import Names
