@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cudalint.compile.archs import ARCHS
 from cudalint.context import Context
 from cudalint.devicecode.devicecode import enclosing, on_device
-from cudalint.finding import Finding, Level
+from cudalint.finding import Finding, Level, Span
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import Assembly, Call, FileModel
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _SM121 = 'targets = ["sm_121"]\n'
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_OF_ARCH = re.compile(r"(?i)arch(?!e[dr]|ive)|\bsm_?\d+|compute_?capability")
 _SELECTING = frozenset({"NV_IF_TARGET", "NV_IF_ELSE_TARGET", "NV_DISPATCH_TARGET"})
 
 
@@ -31,8 +34,8 @@ class UnsupportedInstruction(FileRule):
         file is compiled for; the suffix counts (`sm_121` is not `sm_121a`).
         Branches that the target does not compile are left alone: guards on
         `__CUDA_ARCH__`, and on macros by the file, its includes and the
-        target's flags. So are functions of headers that no kernel of the run
-        calls. Nothing is reported where no target is known; the summary says so.
+        target's flags, and `if constexpr` on what the arch has. So are functions
+        of headers that no kernel of the run calls. Nothing is reported where no target is known; the summary says so.
 
     Why it matters
         ptxas refuses the file, or the intrinsic is emulated slowly: plain sm_120
@@ -255,6 +258,11 @@ __device__ inline unsigned lane() {
 #if 0
 __device__ void no() { asm volatile("wgmma.fence.sync.aligned;"); }
 #endif
+template <int N> __device__ void chosen() {
+  constexpr bool has_rounding = ARCH_HAS_ROUNDING;
+  if constexpr (has_rounding) asm volatile("wgmma.fence.sync.aligned;");
+  if constexpr (kSm90 && is_arch<900>()) asm volatile("wgmma.fence.sync.aligned;");
+}
 """,
         ),
     )
@@ -291,6 +299,7 @@ __device__ void no() { asm volatile("wgmma.fence.sync.aligned;"); }
         # What a header offers and no kernel uses is not compiled.
         reach = None if file.path.endswith(".cu") else context.project.device_reach
         selecting = [c.span for c in file.calls if c.name in _SELECTING]
+        selecting += _constexpr_on_arch(file, context)
 
         def judge(record: Assembly | Call) -> tuple[Lack, str] | None:
             if any(span.covers(record.span.start) for span in selecting):
@@ -328,6 +337,22 @@ __device__ void no() { asm volatile("wgmma.fence.sync.aligned;"); }
             related=place.related,
             extents=(place.record.span, *place.uses),
         )
+
+
+def _constexpr_on_arch(file: FileModel, context: Context) -> list[Span]:
+    """The statements of `if constexpr` on what the arch has, or on a constant made of it."""
+    values = {constant.name: constant.value for constant in file.constants}
+    return [
+        branch.span
+        for branch in file.branches
+        if branch.keyword == "if"
+        and any(
+            _OF_ARCH.search(text)
+            for word in _WORD.findall(branch.condition)
+            for text in (word, values.get(word, ""))
+        )
+        and "constexpr" in context.text(branch.head)
+    ]
 
 
 def _intrinsics(file: FileModel) -> list[Call]:
