@@ -35,7 +35,8 @@ class UnsupportedInstruction(FileRule):
         Branches that the target does not compile are left alone: guards on
         `__CUDA_ARCH__`, and on macros by the file, its includes and the
         target's flags, and `if constexpr` on what the arch has. So are functions
-        of headers that no kernel of the run calls. Nothing is reported where no target is known; the summary says so.
+        of headers that no kernel of the run calls. Nothing is reported where no
+        target is known; the summary says so.
 
     Why it matters
         ptxas refuses the file, or the intrinsic is emulated slowly: plain sm_120
