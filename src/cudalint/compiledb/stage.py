@@ -142,8 +142,8 @@ def incomplete(
         (outside, "include folders outside the project root are not searched"),
         (
             responses,
-            "files of arguments are not opened (with CMake, set "
-            "CMAKE_CUDA_USE_RESPONSE_FILE_FOR_INCLUDES to OFF)",
+            "files of arguments are not opened (with CMake, generate for Ninja, or set "
+            "CMAKE_CUDA_USE_RESPONSE_FILE_FOR_INCLUDES to OFF after project())",
         ),
         (refused, "flags that are not harmless in every case are not given to nvcc"),
     )

@@ -201,8 +201,8 @@ def test_what_is_not_followed_is_told_once_and_only_where_it_matters(tmp_path: P
         "/opt/x and 1 more"
     )
     responses = (
-        "compile commands: files of arguments are not opened (with CMake, set "
-        "CMAKE_CUDA_USE_RESPONSE_FILE_FOR_INCLUDES to OFF): r.rsp"
+        "compile commands: files of arguments are not opened (with CMake, generate for Ninja, or "
+        "set CMAKE_CUDA_USE_RESPONSE_FILE_FOR_INCLUDES to OFF after project()): r.rsp"
     )
     refused = "compile commands: flags that are not harmless in every case are not given to nvcc"
     refused += ": -DX=$(y)"
