@@ -109,9 +109,7 @@ class _Passes:
             outside = leads_out(Path(now.root), path)
             self._seen[path] = outside is None
             if outside is not None:
-                message = (
-                    f"'{path}' is not mended: it leads to '{outside}', outside the project"
-                )
+                message = f"'{path}' is not mended: it leads to '{outside}', outside the project"
                 self._notifications.append(Notification("fix-left-out", Level.WARNING, message))
         return self._seen[path]
 
