@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 _EDG = re.compile(
-    r"(?P<path>[^\s(].*?)\((?P<line>\d+)\): "
+    r"(?P<path>[^\s(].*?)\((?P<line>[0-9]{1,9})\): "
     r"(?P<kind>catastrophic error|error|warning|remark|note)(?: #(?P<number>[\w-]+))?: (?P<text>.*)"
 )
 _EDG_NOWHERE = re.compile(
@@ -21,14 +21,14 @@ _EDG_NOWHERE = re.compile(
     r"(?: #(?P<number>[\w-]+))?: (?P<text>.*)"
 )
 _GCC = re.compile(
-    r"(?P<path>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)? "
+    r"(?P<path>[^\s:][^:]*):(?P<line>[0-9]{1,9}):(?:(?P<column>[0-9]{1,9}):)? "
     r"(?P<kind>fatal error|error|warning|note): (?P<text>.*)"
 )
 _DRIVER = re.compile(r"nvcc\s+(?P<kind>fatal|error|warning)\s*: (?P<text>.*)")
 _PROGRAM = re.compile(
     r"(?P<text>(?:sh|gcc|g\+\+|c\+\+|clang|clang\+\+|cc1plus|cc1|cicc|cudafe\+\+)(?:: \d+)?: .*)"
 )
-_INSTANTIATED = re.compile(r"at line (?P<line>\d+)(?: of (?P<path>.+))?$")
+_INSTANTIATED = re.compile(r"at line (?P<line>[0-9]{1,9})(?: of (?P<path>.+))?$")
 _CARET = re.compile(r"\s*\^\s*$")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _LONGEST_TEXT = 1000

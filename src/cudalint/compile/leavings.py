@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from cudalint.compile.command import Command
+from cudalint.compile.demangle import demangle
 from cudalint.compile.depfile import read_dependencies
 from cudalint.compile.frontend import read_complaints
 from cudalint.compile.model import Compilation, Diagnostic, FunctionResources, SpillLine
@@ -68,7 +69,7 @@ class Leavings:
             targets=request.targets,
             functions=functions,
             diagnostics=diagnostics,
-            failure=self._failure(diagnostics),
+            failure=self._failure(diagnostics, functions),
             dependencies=self._dependencies[0],
             nvcc=self._toolchain.version,
         )
@@ -84,6 +85,10 @@ class Leavings:
     def _ptx(self) -> str:
         texts = (file.read_text("utf-8", "replace") for file in self._command.ptx())
         return "\n".join(texts)
+
+    @cached_property
+    def _bounds(self) -> dict[str, EntryBounds]:
+        return read_bounds(self._ptx)
 
     @cached_property
     def _dependencies(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -120,7 +125,7 @@ class Leavings:
         return tuple(dict.fromkeys(found))
 
     def _functions(self, ptxas: PtxasOutput) -> tuple[FunctionResources, ...]:
-        bounds = read_bounds(self._ptx) if ptxas.functions else {}
+        bounds = self._bounds if ptxas.functions else {}
         spills: dict[str, tuple[SpillLine, ...]] = {}
         if any(function.spill_stores or function.spill_loads for function in ptxas.functions):
             spills = read_spill_lines(
@@ -150,11 +155,15 @@ class Leavings:
         inside = relative_path(line.path, self._root)
         return msgspec.structs.replace(line, path=inside) if inside else line
 
-    def _failure(self, diagnostics: tuple[Diagnostic, ...]) -> str:
-        """What went wrong in one line; "" when nvcc exited 0 and wrote a cubin."""
+    def _failure(
+        self, diagnostics: tuple[Diagnostic, ...], functions: tuple[FunctionResources, ...]
+    ) -> str:
+        """What went wrong in one line; "" when nvcc exited 0 and all kernels are told of."""
         outcome = self._outcome
         if outcome.ok:
-            return "" if self._command.output.is_file() else "nvcc exited 0 and wrote no cubin"
+            if not self._command.output.is_file():
+                return "nvcc exited 0 and wrote no cubin"
+            return self._untold(functions)
         if outcome.how == "timeout":
             return f"nvcc took longer than {self._timeout:g} s"
         if outcome.how == "output":
@@ -171,6 +180,19 @@ class Leavings:
         lines = [line for line in outcome.output.splitlines() if line.strip()]
         words = f": {lines[-1].strip()[:_LAST_WORDS]}" if lines else ""
         return f"nvcc exited with status {outcome.code}{words}"
+
+    def _untold(self, functions: tuple[FunctionResources, ...]) -> str:
+        """Which kernels of the PTX ptxas' words leave out, in one line; "" if none.
+
+        Without this, words that are cut off or of a new form would pass for kernels
+        with nothing to object to.
+        """
+        told = {function.symbol for function in functions if function.registers is not None}
+        lacking = [demangle(symbol).text for symbol in self._bounds if symbol not in told]
+        if not lacking:
+            return ""
+        others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        return f"ptxas did not tell, or not in full, what kernel {lacking[0]}{others} takes"
 
 
 def _signal_name(number: int) -> str:

@@ -14,16 +14,19 @@ _ENTRY = re.compile(
     r"^[ \t]*(?:\.visible |\.weak )?\.entry\s+([\w$.]+)\s*(?:\([^()]*\))?([^{;]*)[{;]",
     re.MULTILINE,
 )
-_MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
-_MIN_BLOCKS = re.compile(r"\.minnctapersm\s+(\d+)")
+_SIZE = r"([0-9]{1,5})\b"
+"""A size that can be true: no block has more than five digits of threads."""
+
+_MAX_THREADS = re.compile(rf"\.(?:maxntid|reqntid)\s+{_SIZE}(?:\s*,\s*{_SIZE})?(?:\s*,\s*{_SIZE})?")
+_MIN_BLOCKS = re.compile(rf"\.minnctapersm\s+{_SIZE}")
 _FUNCTION = re.compile(
     r"^[ \t]*(?:\.(?:visible|weak|extern) )?\.(?:entry|func)\s*(?:\([^()]*\)\s*)?([\w$.]+)"
-    r"|^[ \t]*\.local\s+(?:\.align\s+\d+\s+)?\.b8\s+[\w$.]+\[(\d+)\]",
+    r"|^[ \t]*\.local\s+(?:\.align\s+\d+\s+)?\.b8\s+[\w$.]+\[([0-9]{1,9})\]",
     re.MULTILINE,
 )
-_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
+_LOC = re.compile(r"^\s*\.loc\s+([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})\b")
 _DOTTED = re.compile(r"(?<![\w%.$])[a-z]\w*(?:(?:\.|::)\w+)+")
-_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
+_FILE = re.compile(r'^\s*\.file\s+([0-9]{1,9})\s+"([^"]*)"', re.MULTILINE)
 
 
 class EntryBounds(msgspec.Struct, frozen=True):

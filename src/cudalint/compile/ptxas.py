@@ -14,15 +14,20 @@ import msgspec
 from cudalint.compile.demangle import demangle
 from cudalint.compile.model import Diagnostic, FunctionResources
 
+_FIGURE = "([0-9]{1,9})"
+"""A figure that can be true: what is longer is none of ptxas'."""
+
 _ENTRY = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
 _PROPERTIES = re.compile(r"Function properties for '?([^\s']+)'?")
-_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_USED = re.compile(r"Used (\d+) registers(.*)")
-_BARRIERS = re.compile(r"used (\d+) barriers")
-_SHARED = re.compile(r"(\d+)(?:\+(\d+))? bytes smem")
-_CONSTANT = re.compile(r"(\d+)(?:\+(\d+))? bytes cmem\[\d+\]")
+_STACK = re.compile(
+    rf"\b{_FIGURE} bytes stack frame, {_FIGURE} bytes spill stores, {_FIGURE} bytes spill loads"
+)
+_USED = re.compile(rf"Used {_FIGURE} registers(.*)")
+_BARRIERS = re.compile(rf"used {_FIGURE} barriers")
+_SHARED = re.compile(rf"\b{_FIGURE}(?:\+{_FIGURE})? bytes smem")
+_CONSTANT = re.compile(rf"\b{_FIGURE}(?:\+{_FIGURE})? bytes cmem\[[0-9]+\]")
 _SAID = re.compile(
-    r"ptxas\s+(?:(?P<path>\S.*?), line (?P<line>\d+); )?"
+    r"ptxas\s+(?:(?P<path>\S.*?), line (?P<line>[0-9]{1,9}); )?"
     r"(?P<kind>error|warning|fatal|info)\s*: (?P<text>.*)"
 )
 _NUMBER = re.compile(r"\((C\d+)\)\s*")

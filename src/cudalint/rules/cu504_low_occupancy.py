@@ -120,8 +120,9 @@ class LowOccupancy(CompileRule):
         SM could hold. The limiter is named, and what one step less of it would
         give. The block size is the largest that a launch with a constant
         configuration has, else that of `__launch_bounds__`; a kernel of which
-        nothing tells it is left alone. A kernel whose shared memory lets no block
-        run is CU505's business.
+        nothing tells it is left alone. Where no block can run at all, for want of
+        shared memory or because of launch bounds, that is CU505's or CU503's
+        business.
 
     Why it matters
         Warps that wait for memory are hidden by other warps. With few of them an
@@ -232,6 +233,7 @@ class LowOccupancy(CompileRule):
         self, compiled: CompiledFile, context: Context, options: LowOccupancyOptions
     ) -> Iterator[Finding]:
         """Report each kernel under its minimum, at the worst that it comes to."""
+        from cudalint.compile.ceiling import over_bounds
         from cudalint.compile.kernels import budget_of, objectionable
         from cudalint.compile.locate import Locator
 
@@ -243,7 +245,9 @@ class LowOccupancy(CompileRule):
             least = budget_of(function, options.min_occupancy, options.per_kernel) or 0
             if not function.entry or found is None or found.fraction * 100 >= least:
                 return False
-            return found.blocks > 0 or found.limiters != ("shared memory",)
+            if found.blocks:
+                return True
+            return found.limiters != ("shared memory",) and not over_bounds(function)
 
         for group in objectionable(compiled, locator, is_low):
             yield self._finding(group, compiled, launched)
