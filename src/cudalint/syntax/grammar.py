@@ -52,7 +52,7 @@ _PARSE_UNITS = 1000
 _STEP_UNITS = 200
 """What a parse costs by itself, and what the steps cost that the parser tells of."""
 
-_MAX_STEPS = 30_000
+_MAX_STEPS = 25_000
 """So many steps take 4 MB of code."""
 
 _SECONDS = 1.0

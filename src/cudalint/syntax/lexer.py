@@ -11,6 +11,8 @@ import re
 
 import msgspec
 
+from cudalint.syntax.effort import spend
+
 _LINE_COMMENT = rb"//[^\\\n]*(?:\\(?:\r?\n|.)?[^\\\n]*)*"
 _BLOCK_COMMENT = rb"/\*(?:.*?\*/|.*\Z)"
 _STRING = rb'"[^"\\\n]*(?:\\(?:\r?\n|.)?[^"\\\n]*)*"?'
@@ -40,6 +42,9 @@ _LOGICAL_LINE = re.compile(
 )
 _KEYWORD = re.compile(rb"\#(?:[ \t]|/\*.*?\*/|\\\r?\n)*([A-Za-z_]\w*)?", re.DOTALL)
 _SPLICE = re.compile(rb"\\\r?\n")
+_TOKENS_AT_ONCE = 4096
+_TOKEN_UNITS = 12
+"""What a comment, a literal or a `#` takes, all in all."""
 
 
 class Directive(msgspec.Struct, frozen=True, gc=False):
@@ -74,7 +79,9 @@ def lex(data: bytes) -> Lexed:
     literals: list[tuple[int, int]] = []
     directives: list[Directive] = []
     directive_end = 0
-    for match in _TOKEN.finditer(data):
+    for count, match in enumerate(_TOKEN.finditer(data), 1):
+        if not count % _TOKENS_AT_ONCE:
+            spend(_TOKENS_AT_ONCE * _TOKEN_UNITS)
         start, at = match.span()
         if start < directive_end:
             continue
