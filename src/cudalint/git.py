@@ -32,8 +32,12 @@ class GitError(Exception):
     """Git can't answer; the text is one line that says why."""
 
 
-def git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """What a command of git prints when it is run in `folder` and `given` this. Raises GitError."""
+def git(folder: Path, *arguments: str, given: bytes = b"", may_fail: tuple[int, ...] = ()) -> bytes:
+    """What a command of git prints when it is run in `folder` and `given` this.
+
+    Raises GitError, but not for an exit status that `may_fail` names: some say
+    "none" by it.
+    """
     try:
         done = subprocess.run(
             ["git", "--no-pager", *_KEPT_QUIET, *arguments],
@@ -44,11 +48,13 @@ def git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
             timeout=_TIMEOUT,
             check=False,
         )
+    except FileNotFoundError:
+        raise GitError("git is needed for it, and there is none") from None
     except OSError as error:
         raise GitError(f"git can't be run: {error.strerror}") from None
     except subprocess.TimeoutExpired:
         raise GitError(f"git took more than {_TIMEOUT} s") from None
-    if done.returncode != 0:
+    if done.returncode not in (0, *may_fail):
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         said = lines[0].removeprefix("fatal: ") if lines else f"exit status {done.returncode}"
         raise GitError(f"git says: {said}")

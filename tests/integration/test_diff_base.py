@@ -181,6 +181,6 @@ def test_no_merge_base_no_repository_no_git(tree: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("cudalint: error: --diff-base: git says: not a git repository")
     done = start(tree, *NEVER, "--diff-base", "main", ".", PATH=str(tmp_path))
-    assert done.stderr == "cudalint: error: --diff-base needs git, and there is none\n"
+    assert done.stderr == "cudalint: error: --diff-base: git is needed for it, and there is none\n"
     done = start(tree, *NEVER, "--diff-base", "main", "--shard", "1/2", ".")
     assert "--diff-base can't go with --shard" in done.stderr
