@@ -72,7 +72,7 @@ class RegisterBudget(CompileRule):
         or more than its `__launch_bounds__` leave on the arch, so that the
         number of blocks asked for does not fit on one SM; and any kernel at 255,
         the most that a thread can have. The instances of a template, on all
-        archs, are one finding that names the worst.
+        archs, are one finding that names the worst, and tells of each arch.
 
     Why it matters
         Registers per thread decide how many warps an SM holds. At 255 the next
@@ -193,7 +193,7 @@ class RegisterBudget(CompileRule):
 
         function = worst.function
         on = where((build.compilation for build in group.builds), compiled)
-        arguments: tuple[object, ...] = (function.name, on, function.registers)
+        arguments: tuple[object, ...] = (function.name, on, _figures(group, function))
         if at_cliff(function):
             message = "cliff"
         elif over_bounds(function):
@@ -211,6 +211,15 @@ class RegisterBudget(CompileRule):
             instances=group.instances,
             arch=worst.arch,
         )
+
+
+def _figures(group: Group, worst: FunctionResources) -> str:
+    """The registers of the worst, and of each arch where they are not the same."""
+    from cudalint.compile.kernels import by_arch
+
+    if len({build.function.registers for build in group.builds}) == 1 or len(group.archs) == 1:
+        return str(worst.registers)
+    return f"{worst.registers} ({by_arch(group, _registers, lambda f: str(f.registers))})"
 
 
 def _worst(group: Group) -> Build:

@@ -153,3 +153,18 @@ def two_archs(
     for arch, figures in zip(ARCHS, (first, second), strict=True):
         (case.folder / arch).write_text(words(symbol, *figures).replace("@ARCH@", arch))
     return case.run({"a.cu": text}, "", ending=f"cat {case.folder}/$arch", archs=ARCHS)
+
+
+@pytest.mark.parametrize(
+    ("registers", "figures"), [((50, 60), "60 (sm_90: 50; sm_121: 60)"), ((60, 60), "60")]
+)
+def test_registers_of_two_archs_are_one_finding_with_both_figures(
+    case: Case, registers: tuple[int, int], figures: str
+) -> None:
+    for arch, count in zip(ARCHS, registers, strict=True):
+        (case.folder / arch).write_text(words("k", 0, 0, 0, count).replace("@ARCH@", arch))
+    settings = "[rules.CU503]\nbudget = 40\n"
+    run = case.run({"a.cu": K}, "", settings, ending=f"cat {case.folder}/$arch", archs=ARCHS)
+    assert [f.message for f in run.findings] == [
+        f"Kernel 'k' uses '{figures}' registers on 'sm_90, sm_121', over the budget of '40'."
+    ]
