@@ -59,15 +59,20 @@ class News:
 
     def _of(self, path: str) -> ChangedLines:
         if path not in self._changes:
-            source = self._sources.get(path)
-            data = b"" if source is None else source.data
-            object_ = self._base.object_of(self._root / path)
-            if object_ is None:
-                old = None
-            else:
-                old = data if same_content(object_, data) else self._base.content(object_)
-            self._changes[path] = ChangedLines(old, data)
+            self._changes[path] = self._compared(path)
         return self._changes[path]
+
+    def _compared(self, path: str) -> ChangedLines:
+        source = self._sources.get(path)
+        if source is None:
+            # What the run did not read can't be held to the base.
+            return ChangedLines(b"", b"")
+        data = source.data
+        object_ = self._base.object_of(self._root / path)
+        if object_ is None:
+            return ChangedLines(None, data)
+        old = data if same_content(object_, data) else self._base.content(object_)
+        return ChangedLines(old, data)
 
     def _function(self, span: Span, *, whole: bool) -> list[Span]:
         """The head of the innermost function around `span`, or all of it."""

@@ -38,7 +38,10 @@ Examples:
   cudalint kernels/                       lint a tree, compile it if nvcc is there
   cudalint --select CU3 src/              the host's launch paths only
   cudalint a.cu --compile never           one file, nothing is compiled
-  cudalint . --output-format sarif --output-file cudalint.sarif
+  cudalint . --output sarif:cudalint.sarif --output text
+  git diff --name-only -z main... | cudalint --files-from -
+  cudalint --diff src/                    what --fix would mend
+  cudalint baseline write                 put up with what there is, see what comes
   cudalint rule CU302                     what a rule is about, and how to fix it
   cudalint graph step src/                why a function is on a launch path, or not
   cudalint resources kernels/             registers, spills and occupancy of every kernel

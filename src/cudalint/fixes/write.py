@@ -32,6 +32,8 @@ def write_changed(root: Path, changed: Mapping[str, tuple[bytes, bytes]]) -> dic
 def _write(file: Path, old: bytes, new: bytes) -> str | None:
     """Write one file; why that could not be done, None when it was."""
     try:
+        if file.exists() and not file.is_file():
+            return "it is no longer a regular file"
         now = file.read_bytes()
         if now == new:
             return None

@@ -35,13 +35,15 @@ def test_what_can_not_be_written_says_why_and_the_rest_is(tmp_path: Path) -> Non
     (tmp_path / "changed.cu").write_bytes(b"mine")
     (tmp_path / "done.cu").write_bytes(b"new")
     (tmp_path / "locked.cu").chmod(0o444)
-    names = ("changed.cu", "done.cu", "fine.cu", "gone.cu", "locked.cu")
+    os.mkfifo(tmp_path / "pipe.cu")
+    names = ("changed.cu", "done.cu", "fine.cu", "gone.cu", "locked.cu", "pipe.cu")
     assert write_changed(tmp_path, dict.fromkeys(names, (b"old", b"new"))) == {
         "changed.cu": "it changed since it was read",
         "gone.cu": "it vanished",
         "locked.cu": "it is read-only",
+        "pipe.cu": "it is no longer a regular file",
     }
-    held = {name: (tmp_path / name).read_bytes() for name in names if name != "gone.cu"}
+    held = {n: (tmp_path / n).read_bytes() for n in names if n not in ("gone.cu", "pipe.cu")}
     assert held == {
         "changed.cu": b"mine",
         "done.cu": b"new",
