@@ -194,8 +194,9 @@ struct Arena {
   Arena() { cudaMalloc(&base, 1 << 20); }
   ~Arena() { cudaFree(base); }
   float* malloc(size_t n) { return base + n; }
+  float* again(size_t n) { return malloc(n); }
 };
-void step(Arena& arena, cudaStream_t s) { k<<<1, 32, 0, s>>>(arena.malloc(4)); }
+void step(Arena& arena, cudaStream_t s) { k<<<1, 32, 0, s>>>(arena.malloc(4) + *arena.again(4)); }
 """,
         ),
         Example(
@@ -345,7 +346,9 @@ void step(float* o, cudaStream_t s, bool debug) {
 
 
 def _is_standard(call: Call) -> bool:
-    return not call.receiver and call.callee.removeprefix("::") in _HOST
+    """Whether it is `std::malloc` or one like it; the bare names are the API's, as others are."""
+    callee = call.callee.removeprefix("::")
+    return callee.startswith("std::") and not call.receiver and callee in _HOST
 
 
 def _on_device(call: Call, project: Project) -> str | None:
