@@ -90,6 +90,7 @@ def check(rule: type[Rule], example: Example, spelling: dict[str, object], root:
     own = [f for f in before.findings if f.code == rule.code]
     joined, taken = Joined(), list[Finding]()
     for finding, fix in mendable(own, unsafe=True):
+        assert rule.fix is FixSafety.SAFE or not fix.safe
         if joined.take(fix):
             taken.append(finding)
     mended = {p: apply_edits(files[p], edits) for p, edits in joined.by_path.items()}
