@@ -5,8 +5,9 @@
 Both compile sources of the shipped tree, as its targets want them: one by
 `xargs -P N`, the other with no cache, with an empty cache, and with a warm one.
 They take turns, and the median of the rounds' ratios is compared, so that
-whatever else the machine does weighs on both. Exits 1 above a limit, 2 without
-nvcc.
+whatever else the machine does weighs on both; each compile is a session of its
+own in both, for a busy Linux shares its processors out by session. Exits 1 above
+a limit, 2 without nvcc.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def bare(requests: Sequence[CompileRequest], nvcc: str, jobs: int) -> float:
             lines.append(shlex.join(command.arguments))
         start = time.perf_counter()
         subprocess.run(
-            ["xargs", "-P", str(jobs), "-L", "1", nvcc],
+            ["xargs", "-P", str(jobs), "-L", "1", "setsid", "--wait", nvcc],
             input="\n".join(lines),
             cwd=scratch,
             text=True,
