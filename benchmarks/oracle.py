@@ -138,7 +138,10 @@ class Lint:
         kernels: dict[Span, list[Span]] = {}
         for model in self._run.models.values():
             for launch in model.launches:
-                entry = (launch.use or launch.span, launch.function)
+                # In a macro's argument, nvcc names the line on which the use begins.
+                start = min(launch.span.start, launch.statement.start)
+                whole = Span(model.path, start, launch.span.end)
+                entry = (launch.use or whole, launch.function)
                 launches.setdefault(launch.name_span, []).append(entry)
             for kernel in model.kernels:
                 kernels.setdefault(kernel.name_span, []).append(kernel.use or kernel.head)
