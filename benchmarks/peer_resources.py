@@ -75,7 +75,8 @@ def built(
         request = next(
             one
             for one in asked
-            if (one.path, one.arch) == (row.path, row.arch) and set(one.targets) <= set(row.targets)
+            if (one.path, one.arch or row.arch) == (row.path, row.arch)
+            and set(one.targets) <= set(row.targets)
         )
         place = folder / str(number)
         place.mkdir()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,7 +17,7 @@ from tables import EVERY, HOSTILE, UNKNOWN, measured, places, row
 
 from cudalint.resources.formats import FORMATS, written
 from cudalint.resources.formats.csv import HEADER
-from cudalint.resources.model import FailedCompile, Origin
+from cudalint.resources.model import FailedCompile, LaunchShape, Origin
 from cudalint.resources.order import SORT_KEYS, sorted_groups
 
 
@@ -159,3 +161,29 @@ def test_a_long_name_keeps_its_ends() -> None:
     assert line.startswith("n::k<float, float")
     assert "float, 128>" in line
     assert len(line) < 200
+
+
+def test_the_page_on_resources_shows_what_is_printed() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "resources.md").read_text(encoding="utf-8")
+    shown = page.partition("--sort spills\n")[2].partition("\n\n")[0]
+    shape = LaunchShape(512, 0, "bounds")
+
+    def two(kernel: str, path: str, line: int, *spills: int, stacks: tuple[int, int]) -> list[Any]:
+        return [
+            row(
+                kernel,
+                arch,
+                path=path,
+                origin=Origin(path, line),
+                shape=shape,
+                spill_stores=bytes_,
+                spill_loads=bytes_,
+                stack=stack,
+            )
+            for arch, bytes_, stack in zip(("sm_89", "sm_121"), spills, stacks, strict=True)
+        ]
+
+    rows = two("turn", "a.cu", 4, 92, 96, stacks=(96, 96))
+    rows += two("columns", "columns.cu", 7, 44, 72, stacks=(304, 336))
+    printed = table("text", *rows, sort="spills").partition("\n\n")[0]
+    assert [line.removeprefix("    ") for line in shown.splitlines()] == printed.splitlines()
