@@ -123,11 +123,16 @@ class Classes:
 
 def class_name(type_text: str) -> str:
     """The class that a value, reference, pointer or smart pointer of this type leads to."""
+    return class_text(type_text).rpartition("::")[2].strip()
+
+
+def class_text(type_text: str) -> str:
+    """The class like `class_name`, with what is written before its name."""
     wrapped = _WRAPPED.search(type_text)
     bare = _NOT_NAMES.sub(" ", wrapped[1] if wrapped else type_text).strip()
     if wrapped and _WRAPPED.search(bare):
-        return class_name(bare)
-    return bare.split("<")[0].rpartition("::")[2].strip().removesuffix("[]")
+        return class_text(bare)
+    return bare.split("<")[0].strip().removesuffix("[]")
 
 
 def _closure(name: str, table: Mapping[str, Mapping[str, None]]) -> Iterator[str]:

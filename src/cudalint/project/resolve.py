@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from cudalint.project.classes import Classes
+from cudalint.project.classes import Classes, class_text
 from cudalint.project.declarations import Place
 from cudalint.project.headermacros import home
 from cudalint.project.overloads import fitting
@@ -203,9 +203,14 @@ class Resolver:
         return linked if len({target[0] for target in linked}) == 1 else []
 
     def _of_receiver(self, path: str, caller: Function, call: Call) -> list[Definition]:
-        owner = self._receivers.class_of(call.receiver, _place(caller, call))
+        place = _place(caller, call)
+        owner = self._receivers.class_of(call.receiver, place)
         if owner is not None:
-            return self._of_class(path, caller, owner, call.name)
+            found = self._of_class(path, caller, owner, call.name)
+            if len({t[1].scope for t in found if _plain(t[1].owner) == owner}) < 2:
+                return found
+            written = self._receivers.type_of(call.receiver, place) or ""
+            return _within(found, owner, _qualifier(f"{class_text(written)}::{call.name}"))
         owners: set[str] = set()
         for seen in (path, *self._includes.closure(path)):
             owners |= self._owners.get((seen, call.name), set())
@@ -326,6 +331,16 @@ def _nearest(methods: list[Definition], inner: tuple[str, ...]) -> list[Definiti
     best = max(around, key=len, default=None)
     pairs = zip(methods, outers, strict=True)
     return methods if best is None else [method for method, outer in pairs if outer == best]
+
+
+def _within(methods: list[Definition], owner: str, written: tuple[str, ...]) -> list[Definition]:
+    """Those of the class `owner` that is `written` so, and of all other classes."""
+    meant = [
+        method
+        for method in methods
+        if _plain(method[1].owner) != owner or _named(method[1].scope)[-len(written) :] == written
+    ]
+    return meant if any(_plain(method[1].owner) == owner for method in meant) else methods
 
 
 def _plain(owner: str) -> str:
