@@ -41,6 +41,7 @@ _FLAGS = (
 )
 _STATIC = re.compile(rb"static(?<!\wstatic)\b[^;(){}=]{0,2000}(?:=|\{|\()")
 _BRACKET_OR_END = re.compile(rb"[;(){}\[\]]")
+_WORD_AHEAD = re.compile(rb"\s*(?:[A-Za-z_#~]|\Z)")
 _CONSOLE = re.compile(rb"c(?:out|err|log)\b(?!\s*\()")
 _BEFORE_CONSOLE = re.compile(rb"(?<![\w.>])(?:::\s*)?std\s*::\s*\Z")
 
@@ -186,6 +187,9 @@ def statics(bare: bytes) -> list[Found]:
                 break
             if depth == 0 and char == b";":
                 found.append(Found(match.start(), bracket.end(), "", ""))
+                break
+            # A word goes on with no declaration: what ends here is a function's body.
+            if depth == 0 and char == b"}" and _WORD_AHEAD.match(bare, bracket.end()):
                 break
             spend(1)
     return found
