@@ -175,7 +175,7 @@ class Atomics:
         if target is None or bindings.function.space == "global":
             return False
         name = target[1]
-        rest = code[statement.end : bindings.end]
+        rest = code[statement.end : bindings.brackets.scope_end(statement.start)]
         returned = [match.span() for match in _RETURNED.finditer(rest)]
         uses = [match.start() for match in re.finditer(rf"\b{name}\b", rest)]
         return bool(uses) and all(any(s <= at < e for s, e in returned) for at in uses)

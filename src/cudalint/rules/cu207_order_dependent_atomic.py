@@ -197,6 +197,21 @@ __device__ inline float highest(float* address, float value) {
         Example(
             code=_SPDX
             + """\
+__device__ inline float raise_to(float* o, float v) {
+  if (v >= 0.f) {
+    unsigned old = atomicMax((unsigned*)o, __float_as_uint(v));
+    return __uint_as_float(old);
+  } else {
+    unsigned old = atomicMin((unsigned*)o, __float_as_uint(v));
+    return __uint_as_float(old);
+  }
+}
+extern "C" __global__ void __launch_bounds__(64) top(float* o, float v) { raise_to(o, v); }
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
 struct Queue { int fetch_add(int); };
 int host(Queue& q, std::atomic<int>& n) { return q.fetch_add(1) + n.fetch_add(1); }
 void atomicAdd(float* o, float v) { *o += v; }
