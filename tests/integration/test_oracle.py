@@ -32,6 +32,9 @@ void step(float* o, cudaStream_t s) {
 """
 DIFFERENT = """\
 #include "k.cuh"
+template <int N> __global__ void __launch_bounds__(N) bounded(float* o) { *o = N; }
+template <int N> void of(float* o, cudaStream_t s) { bounded<N><<<1, N, 0, s>>>(o); }
+void both(float* o, cudaStream_t s) { of<32>(o, s); }
 template <typename T> void unused(T* o) { k<<<1, 32>>>(o); }
 void step(float* o) {
 #ifdef ELSEWHERE
@@ -59,10 +62,11 @@ def test_agreement_and_differences(toolchains: Toolchains, tmp_path: Path) -> No
         pytest.skip("this nvcc does not know the warnings")
     told = done.stdout.splitlines()
     assert told[0].startswith("c.cu: does not compile: ")
-    assert told[1:3] == [
-        "only cudalint CU303: b.cu:2: in a template, of which this build makes no instance: "
+    assert told[1:4] == [
+        "nvcc warns of an instance that has bounds: b.cu:3: bounded",
+        "only cudalint CU303: b.cu:5: in a template, of which this build makes no instance: "
         "template <typename T> void unused(T* o) { k<<<1, 32>>>(o); }",
-        "only cudalint CU303: b.cu:5: not in this build: k<<<1, 32>>>(o);",
+        "only cudalint CU303: b.cu:8: not in this build: k<<<1, 32>>>(o);",
     ]
     assert told[-2:] == [
         "| tree | 3 | 2 | CU303 | 4 | 0 | 2 |",
