@@ -207,7 +207,7 @@ class Resolver:
         owner = self._receivers.class_of(call.receiver, place)
         if owner is not None:
             found = self._of_class(path, caller, owner, call.name)
-            if len({t[1].scope for t in found if _plain(t[1].owner) == owner}) < 2:
+            if len({_untyped(t[1].scope) for t in found if _plain(t[1].owner) == owner}) < 2:
                 return found
             written = self._receivers.type_of(call.receiver, place) or ""
             return _within(found, owner, _qualifier(f"{class_text(written)}::{call.name}"))
@@ -338,9 +338,14 @@ def _within(methods: list[Definition], owner: str, written: tuple[str, ...]) -> 
     meant = [
         method
         for method in methods
-        if _plain(method[1].owner) != owner or _named(method[1].scope)[-len(written) :] == written
+        if _plain(method[1].owner) != owner or _untyped(method[1].scope)[-len(written) :] == written
     ]
     return meant if any(_plain(method[1].owner) == owner for method in meant) else methods
+
+
+def _untyped(scope: tuple[str, ...]) -> tuple[str, ...]:
+    """A scope without anonymous namespaces and template arguments."""
+    return tuple(part.split("<")[0].strip() for part in scope if part)
 
 
 def _plain(owner: str) -> str:
