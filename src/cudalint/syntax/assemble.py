@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TypeVar
 
 import msgspec
@@ -10,15 +9,15 @@ import msgspec
 from cudalint.finding import Span
 from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.aliases import pointer_aliases
-from cudalint.syntax.brackets import after_space
 from cudalint.syntax.effort import TooComplexError
+from cudalint.syntax.functions import function_record, macro_function_record
+from cudalint.syntax.leading import LeadingComments
 from cudalint.syntax.model import (
     Alias,
     Assembly,
     Branch,
     Broken,
     Call,
-    Comment,
     Constant,
     FileModel,
     Flag,
@@ -32,8 +31,8 @@ from cudalint.syntax.model import (
 )
 from cudalint.syntax.prepare import Prepared, Use
 from cudalint.syntax.raw import Range, Raw, RawCall, RawFunction
-from cudalint.syntax.sweep import innermost, nesting_order
-from cudalint.syntax.templates import Bodies, Body, BodyFunction
+from cudalint.syntax.sweep import covered, innermost, joined, nesting_order
+from cudalint.syntax.templates import Bodies, Body
 
 MAX_USE_RECORDS = 20_000
 Placed = TypeVar("Placed", Call, Launch, SharedDeclaration, Identifier, Assembly)
@@ -66,8 +65,8 @@ class _Assembly:
         self.bodies = bodies
         self.hidden = hidden
         self.comments = scan.comments(path, prepared.data, prepared.comments)
-        self.comment_starts = [start for start, _ in prepared.comments]
-        self.comments_before: dict[int, str] = {}
+        self.leading = LeadingComments(prepared.data, self.comments)
+        self.c_blocks = joined(s.body for s in raw.scopes if s.kind == "linkage")
         self.raw.functions = _without_variables(self.raw.functions)
         self.containers = _containers(raw.functions)
         self.order = nesting_order(self.containers)
@@ -120,81 +119,18 @@ class _Assembly:
         scope_bodies = [s.body for s in scopes]
         scope_homes = innermost([(f.name_range[0], f.name_range[0]) for f in raw], scope_bodies)
         outer = innermost([(s, s) for s, _ in (s.span for s in scopes)], scope_bodies)
-        classes = {s.name for s in scopes if s.kind == "class"}
         found: list[Function] = []
-        for index, function in enumerate(raw):
+        for index, (function, parent) in enumerate(zip(raw, parents, strict=True)):
             chain = []
             home = scope_homes[index]
             while home >= 0:
                 chain.append(scopes[home])
                 home = outer[home]
             chain.reverse()
-            found.append(self._function(index, function, parents[index], chain, classes, found))
+            around = (parent, found[parent].space if 0 <= parent < index else "host")
+            comment = "" if function.lambda_ else self.leading.before(function.head[0])
+            found.append(function_record(self.path, index, function, around, chain, comment))
         return found
-
-    def _function(
-        self,
-        index: int,
-        raw: RawFunction,
-        parent: int,
-        chain: list,  # type: ignore[type-arg]
-        classes: set[str],
-        earlier: list[Function],
-    ) -> Function:
-        read = raw.read
-        names = [part for s in chain if s.kind != "linkage" for part in s.parts]
-        owner = next((s.name for s in reversed(chain) if s.kind == "class"), "")
-        if raw.qualifier:
-            names += [part.strip() for part in raw.qualifier.split("::") if part.strip()]
-            owner = names[-1].split("<")[0].strip() if names else ""
-        space = read.space
-        if raw.lambda_ and parent >= 0 and space == "host" and earlier[parent].space != "host":
-            space = "device"
-        linked = read.c_linkage or any(s.kind == "linkage" for s in chain)
-        path = self.path
-        return Function(
-            index=index,
-            span=Span(path, *raw.span),
-            head=Span(path, *raw.head),
-            name_span=Span(path, *raw.name_range),
-            body=None if raw.body is None else Span(path, *raw.body),
-            name=raw.name,
-            kind=raw.kind,  # type: ignore[arg-type]
-            space=space,
-            words=read.words,
-            parameters=raw.parameters,
-            scope=tuple(names),
-            owner=owner,
-            linkage="C" if linked and not owner else "C++",
-            static=read.static,
-            template=read.template,
-            bounds=read.bounds,
-            return_type=read.return_type,
-            lambda_=raw.lambda_,
-            parent=parent,
-            comment="" if raw.lambda_ else self._comment_before(raw.head[0]),
-        )
-
-    def _comment_before(self, at: int) -> str:
-        """The comments directly before `at`, with nothing but white space between."""
-        found = self.comments_before.get(at)
-        if found is None:
-            found = self.comments_before[at] = self._read_comment_before(at)
-        return found
-
-    def _read_comment_before(self, at: int) -> str:
-        data = self.prepared.data
-        index = bisect_right(self.comment_starts, at) - 1
-        lines: list[str] = []
-        while index >= 0:
-            comment: Comment = self.comments[index]
-            end = comment.span.end
-            if not comment.alone or after_space(data, end) < at or data.count(b"\n", end, at) > 1:
-                break
-            lines.append(comment.text)
-            at = comment.span.start
-            index -= 1
-        return "\n".join(reversed(lines))
 
     def _calls(self) -> None:
         calls = sorted(self.raw.calls, key=_span)
@@ -234,7 +170,17 @@ class _Assembly:
     def _bring(self, body: Body, home: int, use: Span | None) -> None:
         base = len(self.functions)
         for function in body.functions:
-            self.functions.append(self._macro_function(function, len(self.functions), home, use))
+            self.functions.append(
+                macro_function_record(
+                    self.path,
+                    len(self.functions),
+                    function,
+                    home,
+                    use,
+                    self.leading.before(use.start) if use is not None else "",
+                    in_c_block=use is not None and covered(use.start, self.c_blocks),
+                )
+            )
 
         def inside(function: int) -> int:
             return base + function if function >= 0 else home
@@ -257,39 +203,6 @@ class _Assembly:
             )
             for asm in body.assembly
         ]
-
-    def _macro_function(
-        self, function: BodyFunction, index: int, parent: int, use: Span | None
-    ) -> Function:
-        raw, read, path = function.raw, function.read, self.path
-        return Function(
-            index=index,
-            span=Span(path, *raw.span),
-            head=Span(path, *raw.head),
-            name_span=Span(path, *raw.name_range),
-            body=None if raw.body is None else Span(path, *raw.body),
-            name=function.name,
-            kind=raw.kind,  # type: ignore[arg-type]
-            space=read.space,
-            words=read.words,
-            parameters=function.parameters,
-            scope=(),
-            owner="",
-            linkage="C" if read.c_linkage or self._in_c_block(use) else "C++",
-            static=read.static,
-            template=read.template,
-            bounds=read.bounds,
-            return_type=read.return_type,
-            parent=parent,
-            comment=self._comment_before(use.start) if use is not None else "",
-            via_macro=function.macro,
-            use=use,
-        )
-
-    def _in_c_block(self, use: Span | None) -> bool:
-        return use is not None and any(
-            s.kind == "linkage" and s.body[0] <= use.start < s.body[1] for s in self.raw.scopes
-        )
 
     def _ordered(self) -> tuple[tuple[Function, ...], list[int]]:
         """The functions in file order, and where each old index went: nothing if all stay."""

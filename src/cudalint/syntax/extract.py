@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from cudalint.syntax import grammar
 from cudalint.syntax.brackets import close_of
+from cudalint.syntax.effort import spend
 from cudalint.syntax.heads import head_start, read_head, read_macro_head, read_parameters
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import normal
@@ -34,6 +35,9 @@ _EXITS = re.compile(
     re.DOTALL,
 )
 _CALL_ONLY = re.compile(rb"\s*(?:\(\s*void\s*\)\s*)?")
+_FUNCTION_UNITS = 400
+"""What the head of a function takes."""
+
 _DEFINERS = frozenset(
     (
         "function_definition",
@@ -136,6 +140,7 @@ def _function(path: str, text: Text, macros: Expander, node: Node, kind: str, ra
         return
     if name_node.type in ("parenthesized_declarator", "function_declarator"):
         return
+    spend(_FUNCTION_UNITS)
     qualifier, name_range = _name(text.code, name_node, text.joined_names)
     if name_node.type == "operator_cast":
         name_range = (name_range[0], parameters.start_byte)

@@ -55,7 +55,7 @@ _STEP_UNITS = 200
 _MAX_STEPS = 25_000
 """So many steps take 4 MB of code."""
 
-_SECONDS = 1.0
+_SECONDS = 0.8
 _BYTES_A_SECOND = 3_000_000
 
 _MAX_NODES_DEEP = 60_000

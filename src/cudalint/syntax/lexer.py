@@ -11,12 +11,16 @@ import re
 
 import msgspec
 
-from cudalint.syntax.effort import spend
+from cudalint.syntax.effort import TooComplexError, spend
 
-_LINE_COMMENT = rb"//[^\\\n]*(?:\\(?:\r?\n|.)?[^\\\n]*)*"
+MAX_ESCAPES = 200_000
+"""How many backslashes a comment or a literal may hold, and how many pieces a directive."""
+
+# A repetition of a group is kept in mind step by step, and so it is bounded.
+_LINE_COMMENT = rb"//[^\\\n]*(?:\\(?:\r?\n|.)?[^\\\n]*){0,%d}" % MAX_ESCAPES
 _BLOCK_COMMENT = rb"/\*(?:.*?\*/|.*\Z)"
-_STRING = rb'"[^"\\\n]*(?:\\(?:\r?\n|.)?[^"\\\n]*)*"?'
-_CHAR = rb"'[^'\\\n]*(?:\\(?:\r?\n|.)?[^'\\\n]*)*'?"
+_STRING = rb'"[^"\\\n]*(?:\\(?:\r?\n|.)?[^"\\\n]*){0,%d}"?' % MAX_ESCAPES
+_CHAR = rb"'[^'\\\n]*(?:\\(?:\r?\n|.)?[^'\\\n]*){0,%d}'?" % MAX_ESCAPES
 # Every alternative starts with a literal outside of any group: only then does the
 # search skip plain text at the speed of C. A quote after R opens a raw string; one
 # after a (hex) digit separates digits.
@@ -37,7 +41,7 @@ _LOGICAL_LINE = re.compile(
     + _STRING
     + rb"|"
     + _CHAR
-    + rb")*",
+    + rb"){0,%d}" % MAX_ESCAPES,
     re.DOTALL,
 )
 _KEYWORD = re.compile(rb"\#(?:[ \t]|/\*.*?\*/|\\\r?\n)*([A-Za-z_]\w*)?", re.DOTALL)
@@ -87,6 +91,8 @@ def lex(data: bytes) -> Lexed:
             continue
         kind = match.lastgroup
         if kind == "comment":
+            if data[at : at + 1] == b"\\" and data[start + 1] == 0x2F:
+                raise TooComplexError("a comment has too many backslashes")
             comments.append((start, at))
             loose.append((start, at))
         elif kind == "hash":
@@ -99,6 +105,8 @@ def lex(data: bytes) -> Lexed:
             literals.append((start + 1, max(start + 1, at - 1)))
         elif kind is not None:
             closed = at - start > 1 and data[at - 1] == data[start]
+            if not closed and data[at : at + 1] == b"\\":
+                raise TooComplexError("a literal has too many backslashes")
             literals.append((start + 1, at - 1 if closed else at))
     return Lexed(comments, loose, literals, directives)
 
@@ -139,6 +147,8 @@ def _directive(data: bytes, start: int) -> Directive:
     if line is None or keyword is None:  # both match any text that starts with "#"
         raise AssertionError(data[start : start + 20])
     end = line.end()
+    if data[end : end + 1] not in (b"\n", b""):
+        raise TooComplexError("a directive is too long")
     if data[end - 1 : end] == b"\r":
         end -= 1
     after = min(keyword.end(), end)
