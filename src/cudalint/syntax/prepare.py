@@ -300,7 +300,7 @@ def _mask_extensions(bare: bytes, parse: bytearray) -> None:
             for braces in _BRACES.finditer(bare, *match.span()):
                 start, end = braces.span(1)
                 empty = not bare[start + 1 : end - 1].strip()
-                inside = parse[start + 1 : end - 1]
+                inside = bytes(parse[start + 1 : end - 1])
                 parse[start:end] = b"0".ljust(end - start) if empty else b"(%b)" % inside
     if b"..." in bare:
         for match in _CASE_RANGE.finditer(bare):
@@ -328,7 +328,7 @@ def _end_statements(
     known = {u.start: (u.open_at, u.close_at) for u in uses if u.open_at >= 0}
     known |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
     for start, (open_at, close) in sorted((candidates | known).items()):
-        before = bare[max(0, start - 400) : start].rstrip()
+        before = bytes(bare[max(0, start - 400) : start]).rstrip()
         begins = not before or before[-1] in b";{}:" or _is_controlled(before)
         if not begins or not parse[start : start + 1].strip():
             continue

@@ -15,9 +15,9 @@ import msgspec
 
 from cudalint.finding import Span
 from cudalint.source import SourceFile
+from cudalint.syntax.effort import TooComplexError
 from cudalint.syntax.macros import Definition, Expander
 from cudalint.syntax.model import FileModel, Function, Macro
-from cudalint.syntax.effort import TooComplexError
 from cudalint.syntax.read import read_model
 from cudalint.tree.model import Target
 
