@@ -8,11 +8,11 @@ import pytest
 
 from transcripts import rerun
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", ["adopting.md", "fixing.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/adopting.md", "docs/fixing.md"])
 def test_what_is_shown_is_what_is_printed(name: str) -> None:
-    guide = (DOCS / name).read_text()
-    assert guide.count("```console") >= 3
+    guide = (ROOT / name).read_text()
+    assert "```console" in guide
     assert rerun(guide) == guide
