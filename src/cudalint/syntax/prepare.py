@@ -345,7 +345,7 @@ def _end_statements(
             parse[close + 1] = bare[close + 1] = ord(";")
 
 
-def _is_controlled(before: bytes) -> bool:
+def _is_controlled(before: bytes | bytearray) -> bool:
     """Whether what follows this text is the statement of an `if`, `else` or loop."""
     if before.endswith(b")"):
         depth = 0
