@@ -116,6 +116,16 @@ def test_all_functions_of_a_name_are_answered_for(tmp_path: Path) -> None:
     assert re.findall(r"(?m)^\S+: (\S+) is on", graph(tmp_path, "::f").stdout) == ["f"]
 
 
+def test_methods_of_templates_are_named_without_their_arguments(tmp_path: Path) -> None:
+    source = "template <typename T> struct L { void f(T* x); void g(); };\n"
+    source += "template <typename T> void L<T>::f(T* x) { g(); }\n"
+    source += "template <> void L<float>::g() {}\n"
+    write_files(tmp_path, {"a.cpp": f"namespace n {{\n{source}}}\n"})
+    for asked in ("n::L::f", "L<float>::f", "L<T>::f"):
+        assert graph(tmp_path, asked).stdout.startswith("a.cpp:3:34: n::L::f is on no launch path")
+    assert "n::L::f calls n::L::g (method)" in graph(tmp_path, "L::g").stdout
+
+
 def many(count: int) -> str:
     roots = "".join(f"void root{n}(float* o) {{ k<<<1, 1>>>(o); wait(); }}\n" for n in range(count))
     return f"__global__ void k(float* o) {{ *o = 1; }}\nvoid wait() {{}}\n{roots}"

@@ -116,8 +116,9 @@ def named(node: Node) -> Named:
 
 
 def qualified(function: Function) -> str:
-    """The name with its namespaces and classes, anonymous ones left out."""
-    scope = [part for part in function.scope if part]
-    if function.owner and scope[-1:] != [function.owner]:
-        scope.append(function.owner)
+    """The name with its namespaces and classes, without anonymous ones and template arguments."""
+    scope = [name for part in function.scope if (name := part.split("<")[0].strip())]
+    owner = function.owner.split("<")[0].strip()
+    if owner and scope[-1:] != [owner]:
+        scope.append(owner)
     return "::".join((*scope, function.name))
