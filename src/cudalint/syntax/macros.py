@@ -17,7 +17,7 @@ from cudalint.syntax.lexer import Directive
 
 _HEAD = re.compile(rb"\s*([A-Za-z_]\w*)(\(([^()]*)\))?")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
-_PASTE = re.compile(rb"\s*\#\#\s*")
+_PASTE = re.compile(rb"(?<!\s)\s*\#\#\s*")
 _STRINGIFY = re.compile(rb"(?<!\#)\#(?!\#)\s*[A-Za-z_]\w*")
 _SPLICE = re.compile(rb"\\[ \r]?\n")
 _LITERAL = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'")

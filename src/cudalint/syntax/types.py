@@ -14,7 +14,7 @@ from cudalint.syntax.model import Parameter, normal
 from cudalint.syntax.prepare import Text
 from cudalint.syntax.raw import RawAlias, RawConstant
 
-_USING = re.compile(rb"using\s+([A-Za-z_]\w*)\s*(?:\[\[.*?\]\]\s*)?=\s*(.*?)\s*;?\s*$", re.DOTALL)
+_USING = re.compile(rb"using\s+([A-Za-z_]\w*)\s*(?:\[\[.*?\]\]\s*)?=", re.DOTALL)
 _BRACED = re.compile(rb"\{.*\}", re.DOTALL)
 _BASE = re.compile(rb"[*&\s]*[A-Za-z_]\w*\s*(?:\[.*)?$", re.DOTALL)
 
@@ -29,9 +29,8 @@ def read_aliases(text: Text, captures: dict[str, list[Node]]) -> list[RawAlias]:
         match = _USING.match(text.code, start, end)
         if match is not None:
             head = text.bare[head_start(text.bare, start) : start]
-            found.append(
-                RawAlias((start, end), match.span(1), normal(match.group(2)), b"template" in head)
-            )
+            target = normal(text.code[match.end() : end].rstrip().removesuffix(b";"))
+            found.append(RawAlias((start, end), match.span(1), target, b"template" in head))
     return found
 
 

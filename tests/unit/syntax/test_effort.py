@@ -85,3 +85,11 @@ def test_twice_the_text_takes_twice_the_work(piece: bytes, monkeypatch: pytest.M
 
     once, twice = spent(text(1000), monkeypatch), spent(text(2000), monkeypatch)
     assert twice <= 2.1 * once
+
+
+def test_long_blanks_in_a_macro_take_no_longer_than_other_text() -> None:
+    blank = b" " * 200_000
+    model = read_model("a.cu", b"#define M(a) using A = int" + blank + b"; f##a();" + blank + b"\n")
+    assert [alias.target for alias in model.aliases] == []
+    model = read_model("a.cu", b"using A = int" + blank + b"x" + blank + b";\n")
+    assert [alias.target for alias in model.aliases] == ["int x"]
