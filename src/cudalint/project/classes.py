@@ -28,6 +28,16 @@ _MAPS = re.compile(r"(?:^|::)(?:unordered_)?(?:multi)?map\s*<")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ALIASES = 6
 
+WRAPPER_METHODS = frozenset(
+    {
+        *("reset", "release", "swap", "get", "get_deleter", "use_count", "unique", "owner_before"),
+        *("lock", "expired", "value", "value_or", "has_value", "emplace", "load", "store"),
+        *("exchange", "compare_exchange_weak", "compare_exchange_strong", "wait", "notify_one"),
+        *("notify_all",),
+    }
+)
+"""Methods that smart pointers, optionals and atomics have themselves."""
+
 
 class Classes:
     """Answers about the classes of `models`; the files in `sources` tell what they derive from."""
@@ -101,6 +111,18 @@ class Classes:
                 return None
             type_text = next(iter(targets))
         return None
+
+    def is_wrapper(self, type_text: str, followed: int) -> bool:
+        """Whether a smart pointer or the like is reached through so many pointers to it."""
+        for _ in range(_ALIASES):
+            followed -= type_text.count("*", type_text.rfind(">") + 1)
+            if _WRAPPED.search(type_text):
+                return followed == 0
+            targets = self._aliases.get(class_name(type_text), set())
+            if len(targets) != 1:
+                break
+            type_text = next(iter(targets))
+        return False
 
     def element(self, type_text: str) -> str:
         """The type of what a container, array or pointer of a type holds; a map's values."""

@@ -74,6 +74,17 @@ class Receivers:
         name = class_name(type_text)
         return None if self._declarations.is_template_parameter(name, place.path) else found
 
+    def is_wrapper(self, callee: str, place: Place) -> bool:
+        """Whether a method is of a smart pointer, as in `owned.reset`, not of what it holds."""
+        method = re.search(r"(->|\.)\s*\w+$", callee)
+        if method is None:
+            return False
+        receiver = callee[: method.start()].rstrip()
+        bare = receiver.lstrip("*( ")
+        followed = receiver.count("*", 0, len(receiver) - len(bare)) + (method[1] == "->")
+        followed += receiver.endswith((".get()", ".value()"))
+        return self._classes.is_wrapper(self.type_of(receiver, place) or "", followed)
+
     def kept_in(self, expression: str, place: Place) -> str:
         """The name of the variable that an expression, or what it is an element of, stands for.
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from cudalint.project.classes import Classes, class_text
+from cudalint.project.classes import WRAPPER_METHODS, Classes, class_text
 from cudalint.project.declarations import Place
 from cudalint.project.headermacros import home
 from cudalint.project.overloads import fitting
@@ -206,6 +206,8 @@ class Resolver:
         place = _place(caller, call)
         owner = self._receivers.class_of(call.receiver, place)
         if owner is not None:
+            if call.name in WRAPPER_METHODS and self._receivers.is_wrapper(call.callee, place):
+                return []
             found = self._of_class(path, caller, owner, call.name)
             if len({_untyped(t[1].scope) for t in found if _plain(t[1].owner) == owner}) < 2:
                 return found

@@ -20,6 +20,7 @@ struct A {
   static void make() {}
   void twice() { run(); this->only_a(); }
 };
+using Owned = std::unique_ptr<A>;
 struct B { void run() {} A* a; A direct; std::unique_ptr<A> owned; void go(); };
 struct C { void other() {} };
 void device_too();
@@ -80,6 +81,14 @@ def test_calls(body: str, expected: list[str]) -> None:
         ("a.run();", "A& a", ["A.run/0"]),
         ("a->run();", "const A* a", ["A.run/0"]),
         ("a->reset();", "std::shared_ptr<A> a", ["A.reset/0"]),
+        ("a.reset();", "std::shared_ptr<A>& a", []),
+        ("a.reset(new A);", "std::unique_ptr<A>& a", []),
+        ("a->reset();", "std::unique_ptr<A>* a", []),
+        ("(*a)->reset();", "std::unique_ptr<A>* a", ["A.reset/0"]),
+        ("a.value().reset();", "std::optional<A>& a", ["A.reset/0"]),
+        ("a.reset();", "A& a", ["A.reset/0"]),
+        ("a.reset();", "Owned& a", []),
+        ("(*a).reset();", "std::unique_ptr<A>& a", ["A.reset/0"]),
         ("c.run();", "C& c", []),
         ("v.reset();", "std::vector<int>& v", []),
     ],
