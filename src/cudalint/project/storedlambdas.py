@@ -1,7 +1,8 @@
 """Lambdas that are kept and called later, which are functions of their own in the call graph.
 
 Assigned to a member or a global, put into a container that is one, declared at
-file scope, or given to a thread or a queue of tasks. Every other lambda belongs to
+file scope, given to a thread or a queue of tasks, or bound to a name of another
+language's module. Every other lambda belongs to
 the function that it is written in: who declares a local one or passes it on
 calls it too. Text before the lambda decides.
 """
@@ -29,6 +30,10 @@ _KEEPING = frozenset(
     ("push_back", "emplace_back", "push_front", "emplace_front", "emplace", "insert", "push")
 )
 _TASKS = frozenset(("async", "enqueue", "submit", "post", "schedule", "addTask", "add_task"))
+_BINDING = frozenset(
+    ("def", "def_static", "def_property", "def_property_readonly", "def_property_static", "impl")
+)
+_BOUND = re.compile(r"^(?:py|pybind11|nb|nanobind)::(?:init|cpp_function)$")
 _THREAD = re.compile(rb"\bj?thread\s*(?:[A-Za-z_]\w*\s*)?[({]\s*$")
 _BEFORE = 160
 _FAR = 100
@@ -38,7 +43,7 @@ class StoredLambda(msgspec.Struct, frozen=True):
     """A lambda of the file at `path` with the name that it is kept under.
 
     `function` is its record, with a name. `kept_in` is the member, container or
-    variable, "" for a thread's or a task queue's.
+    variable, "" for a thread's, a task queue's or a module's.
     """
 
     path: str
@@ -87,7 +92,8 @@ def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -
     call = calls.around(start)
     if call is None:
         return None
-    if call.name in _TASKS:
+    bound = call.name in _BINDING and bool(call.receiver)
+    if bound or call.name in _TASKS or _BOUND.match(call.callee):
         return ""
     if call.name in _KEEPING and call.receiver:
         name = re.split(r"\.|->|::", call.receiver)[-1].partition("[")[0].strip()
