@@ -1,7 +1,7 @@
 """The parts of a hot function that do not count as its launch path.
 
 Cold: branches that debug, trace or profile, operands that only run then,
-`#ifdef`s of the same kind, error branches that free and leave,
+`#ifdef`s and bodies of macros of the same kind, error branches that free and leave,
 `std::call_once`, initialisers of local statics.
 Lazy: a branch that makes the very resource which it finds absent or too small.
 How a condition reads is `cudalint.hostcode.predicates`; which whole functions are cold is
@@ -31,9 +31,10 @@ _ERROR = re.compile(
 )
 _FREES = re.compile(r"(?i)free|destroy|release|cleanup|unregister")
 _CREATES = re.compile(r"(?i)alloc|create|make_unique|make_shared|register|^new|init|upload|grow")
+_REPLACES = frozenset(("reset", "emplace"))
 _ABSENT = re.compile(
-    r"^!\s*\(?\s*([\w.>\[\]-]+?)(?:\.has_value\(\))?\s*\)?$"
-    r"|^([\w.>\[\]-]+)\s*==\s*(?:nullptr|NULL|0|false)$"
+    r"^!\s*\(?\s*((?:[\w.>\[\]-]|\(\))+?)(?:\.has_value\(\))?\s*\)?$"
+    r"|^((?:[\w.>\[\]-]|\(\))+)\s*==\s*(?:nullptr|NULL|0|false)$"
     r"|^(?:nullptr|NULL|0|false)\s*==\s*([\w.>\[\]-]+)$"
     r"|^([\w.>\[\]-]+)\.empty\(\)$"
 )
@@ -42,8 +43,10 @@ _SMALL = re.compile(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
 _PRESENT = re.compile(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
 _DECLARED = re.compile(rb"\bauto\s*&*\s*(\w+)\s*=\s*$")
 _FAR = 100
-_INDEX = re.compile(r"\[[^\[\]]*\]")
+_NEW = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=\s*(?:\([^()]*\)\s*)?new\b")
+_INDEX = re.compile(r"\[[^\[\]]*\]|\w+\(\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(rb"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
 _ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
 
@@ -70,6 +73,8 @@ class ColdRegions:
 
     def cold(self, record: Call | Launch) -> bool:
         """Whether `record`, or the use of the macro that it comes from, lies in a cold region."""
+        if debug_only(self._macro(record)):
+            return True
         if _inside(self._cold, record, self._models, self._cold_spans):
             return True
         places = (record.span, record.use)
@@ -77,7 +82,7 @@ class ColdRegions:
 
     def lazy(self, record: Call | Launch) -> bool:
         """Whether `record`, or the use of the macro that it comes from, lies in a lazy region."""
-        return _inside(self._lazy, record, self._models, _lazy_spans)
+        return _inside(self._lazy, record, self._models, self._lazy_spans)
 
     def why(self, record: Call | Launch) -> str:
         """Why `record` does not count, as part of a sentence; "" where it does."""
@@ -85,9 +90,11 @@ class ColdRegions:
             if span is None:
                 continue
             model = self._models[span.path]
-            for region, why in (*self._cold_spans(model), *_lazy_spans(model)):
+            for region, why in (*self._cold_spans(model), *self._lazy_spans(model)):
                 if region.covers(span.start):
                     return why
+        if debug_only(self._macro(record)):
+            return f"comes out of '{self._macro(record)}', for debugging"
         return "is an operand that only runs for debugging" if self.cold(record) else ""
 
     def _cold_spans(self, model: FileModel) -> Iterator[tuple[Span, str]]:
@@ -99,6 +106,35 @@ class ColdRegions:
             if call.name == "call_once":
                 for span in _named_lambdas(call, model, source.data):
                     yield span, "runs once, by 'call_once'"
+
+    def _lazy_spans(self, model: FileModel) -> Iterator[tuple[Span, str]]:
+        """The lazy regions of a file, each with why it is one."""
+        calls: _CallIndex | None = None
+        for branch in model.branches:
+            tested = _tested(branch)
+            if not tested or _is_switch(tested, branch, model):
+                continue
+            calls = calls or _CallIndex(model)
+            zero = bool(_ZERO.search(branch.condition))
+            made = any(_makes(call, tested, zero=zero) for call in calls.inside(branch.span))
+            if made or self._makes_new(branch.span, tested):
+                yield branch.span, f"makes at the first need what '{branch.condition}' tests"
+
+    def _makes_new(self, span: Span, tested: frozenset[str]) -> bool:
+        """Whether a `new` in a branch is assigned to what was tested."""
+        source = self._sources.get(span.path)
+        if source is None or source.data.find(b"new", span.start, span.end) < 0:
+            return False
+        found = _NEW.finditer(self._codes.of(span.path), span.start, span.end)
+        return any(name[1] in tested for name in found)
+
+    def _macro(self, record: Call | Launch) -> str:
+        """The macro whose use `record` comes out of, the outermost one; "" for none."""
+        if record.use is None:
+            return ""
+        source = self._sources.get(record.use.path)
+        name = _NAME.match(source.data, record.use.start) if source else None
+        return name[0].decode() if name else record.via_macro
 
     def _guarded(self, span: Span, record: Call | Launch) -> bool:
         """Whether an operand around `span` is only reached for debugging."""
@@ -219,19 +255,6 @@ def _rest_of_block(model: FileModel, guard: Branch) -> Span:
     return type(guard.span)(guard.span.path, guard.span.end, max(end, guard.span.end))
 
 
-def _lazy_spans(model: FileModel) -> Iterator[tuple[Span, str]]:
-    """The lazy regions of a file, each with why it is one."""
-    calls: _CallIndex | None = None
-    for branch in model.branches:
-        tested = _tested(branch)
-        if not tested or _is_switch(tested, branch, model):
-            continue
-        calls = calls or _CallIndex(model)
-        zero = bool(_ZERO.search(branch.condition))
-        if any(_makes(call, tested, zero=zero) for call in calls.inside(branch.span)):
-            yield branch.span, f"makes at the first need what '{branch.condition}' tests"
-
-
 def _tested(branch: Branch) -> frozenset[str]:
     """The names of what a branch finds absent or too small; empty for another test."""
     condition = branch.condition
@@ -264,6 +287,8 @@ def _makes(call: Call, tested: frozenset[str], *, zero: bool) -> bool:
     `zero`: it was compared to 0, as sizes are more often than handles; the call
     then has to be given its address.
     """
+    if call.name in _REPLACES and call.argument_text.strip():
+        return not tested.isdisjoint(_WORD.findall(call.receiver))
     if not _CREATES.search(call.name):
         return False
     texts = " ".join(argument.text for argument in call.arguments)

@@ -90,6 +90,12 @@ def test_not_cold(body: str) -> None:
     assert not regions(body)[0]
 
 
+def test_what_a_debugging_macro_does_is_cold() -> None:
+    head = "#define LOG_DEBUG(x) LOG(x)\n#define LOG(x) SYNC()\n#define RUN(x) SYNC()\n"
+    assert regions("LOG_DEBUG(n);", head) == (True, False)
+    assert regions("RUN(n);", head) == (False, False)
+
+
 def test_a_flag_of_another_function_says_nothing() -> None:
     head = "void g() { const bool slow = trace; }\n"
     assert regions("if (slow) here();", head) == (False, False)
@@ -112,6 +118,12 @@ def test_a_flag_that_the_caller_gives_is_no_resource() -> None:
         "if (n > cap) { cudaMallocAsync(&p, n, s); here(); }",
         "if (buffers.empty()) { buffers.push_back(make_unique(n)); here(); }",
         "if (p) { use(p); } else { cudaMalloc(&p, n); here(); }",
+        "if (!p) { here(); p = new float[n]; }",
+        "if (!p[n]) { here(); this->p[n] = new float; }",
+        "if (p) n = 1; else { here(); p = new float[n]; }",
+        "if (!p.get()) { here(); p.reset(new float); }",
+        "if (!all().p) { here(); all().p.reset(new float); }",
+        "if (all().p == nullptr) { here(); all().p = allocate(n); }",
     ],
 )
 def test_lazy(body: str) -> None:
@@ -122,6 +134,9 @@ def test_lazy(body: str) -> None:
     "body",
     [
         "if (!p) { here(); }",
+        "if (!p) { here(); auto q = new float[n]; }",
+        "if (!p) { here(); } p = new float[n];",
+        "if (!ready()) { here(); auto q = malloc(n); }",
         "if (!done) { cudaMalloc(&p, n); here(); }",
         "if (n) { cudaMalloc(&p, n); here(); }",
         "if (!p) { cudaMalloc(&p, n); } here();",
