@@ -64,6 +64,8 @@ class Chains:
                 continue
             for edge in edges[at]:
                 other = edge.caller if upward else edge.callee
+                if edge.idle and not upward:
+                    continue
                 if other not in ways and not self._paths.is_cold(other):
                     ways[other] = [*ways[at], edge]
                     pending.append(other)

@@ -62,7 +62,8 @@ class CutChains:
         callers: list[list[tuple[Edge, int]]] = [[] for _ in self._graph.nodes]
         for edges in self._edges:
             for edge, cut in edges:
-                callers[edge.callee].append((edge, cut))
+                if not edge.idle:
+                    callers[edge.callee].append((edge, cut))
         best: dict[int, Cost] = {}
         heap: list[tuple[Cost, int]] = []
         for node in self._graph.nodes:

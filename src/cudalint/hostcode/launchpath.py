@@ -125,7 +125,8 @@ class LaunchPaths:
         callers: list[list[Edge]] = [[] for _ in self._graph.nodes]
         for edges in self._graph.calls:
             for edge in edges:
-                callers[edge.callee].append(edge)
+                if not edge.idle:
+                    callers[edge.callee].append(edge)
         best: dict[int, int] = {}
         heap: list[tuple[int, int, int]] = []
         for node in self._graph.nodes:

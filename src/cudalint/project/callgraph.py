@@ -17,6 +17,7 @@ import msgspec
 from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Span
 from cudalint.project.choices import Choice, settle
+from cudalint.project.idlecalls import mark_idle
 from cudalint.project.resolve import Resolver, is_host_definition
 from cudalint.project.storedlambdas import stored_lambdas
 from cudalint.syntax.model import Call, FileModel, Function, Launch
@@ -46,7 +47,8 @@ class Edge(msgspec.Struct, frozen=True):
     """`caller` calls `callee` at `span` (the callee's name, or a macro's use), by `record`.
 
     `certain` is false for an overload that may be meant and may not be, where that
-    matters: see `cudalint.project.choices`.
+    matters: see `cudalint.project.choices`. `idle`: its arguments turn off every
+    launch that the callee could reach, see `cudalint.project.idlecalls`.
     """
 
     caller: int
@@ -54,6 +56,7 @@ class Edge(msgspec.Struct, frozen=True):
     span: Span
     record: Call
     certain: bool = True
+    idle: bool = False
 
 
 class LaunchSite(msgspec.Struct, frozen=True):
@@ -97,6 +100,7 @@ class CallGraph:
         for path in sorted(models):
             self._read(path, models[path])
         settle(project, self, self._choices)
+        mark_idle(self, models, project.sources)
         for sites in (*self.launches, *self.cut_launches):
             sites.sort(key=lambda site: site.span)
 
