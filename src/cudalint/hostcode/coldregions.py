@@ -46,6 +46,7 @@ _FAR = 100
 _NEW = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=\s*(?:\([^()]*\)\s*)?new\b")
 _INDEX = re.compile(r"\[[^\[\]]*\]|\w+\(\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_WRAPS = re.compile(r"(?i)check|call|launch|kernel|run|assert|validate|profil|safe")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
 _ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
@@ -73,7 +74,7 @@ class ColdRegions:
 
     def cold(self, record: Call | Launch) -> bool:
         """Whether `record`, or the use of the macro that it comes from, lies in a cold region."""
-        if debug_only(self._macro(record)):
+        if _for_debugging(self._macro(record)):
             return True
         if _inside(self._cold, record, self._models, self._cold_spans):
             return True
@@ -93,7 +94,7 @@ class ColdRegions:
             for region, why in (*self._cold_spans(model), *self._lazy_spans(model)):
                 if region.covers(span.start):
                     return why
-        if debug_only(self._macro(record)):
+        if _for_debugging(self._macro(record)):
             return f"comes out of '{self._macro(record)}', for debugging"
         return "is an operand that only runs for debugging" if self.cold(record) else ""
 
@@ -146,6 +147,11 @@ class ColdRegions:
         inside = record.function if span.path == home(record) else -1
         known = self._flags[span.path].of(inside)
         return debug_guarded(self._codes.of(span.path), span.start, known)
+
+
+def _for_debugging(macro: str) -> bool:
+    """Whether a macro's name says that what it does is for debugging, and no call made by it."""
+    return debug_only(macro) and not _WRAPS.search(macro)
 
 
 class _Ranges:

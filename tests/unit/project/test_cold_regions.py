@@ -94,6 +94,7 @@ def test_what_a_debugging_macro_does_is_cold() -> None:
     head = "#define LOG_DEBUG(x) LOG(x)\n#define LOG(x) SYNC()\n#define RUN(x) SYNC()\n"
     assert regions("LOG_DEBUG(n);", head) == (True, False)
     assert regions("RUN(n);", head) == (False, False)
+    assert regions("CHECK_DEBUG(n);", "#define CHECK_DEBUG(x) SYNC()\n") == (False, False)
 
 
 def test_a_flag_of_another_function_says_nothing() -> None:
