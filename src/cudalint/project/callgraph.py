@@ -17,8 +17,9 @@ import msgspec
 from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Span
 from cudalint.project.choices import Choice, settle
-from cudalint.project.idlecalls import mark_idle
+from cudalint.project.idlecalls import mark_idle, reaching
 from cudalint.project.resolve import Resolver, is_host_definition
+from cudalint.project.siblings import drop_siblings
 from cudalint.project.storedlambdas import stored_lambdas
 from cudalint.syntax.model import Call, FileModel, Function, Launch
 
@@ -101,6 +102,7 @@ class CallGraph:
             self._read(path, models[path])
         settle(project, self, self._choices)
         mark_idle(self, models, project.sources)
+        drop_siblings(self, reaching(self))
         for sites in (*self.launches, *self.cut_launches):
             sites.sort(key=lambda site: site.span)
 

@@ -50,7 +50,7 @@ class _Idle:
         self._graph = graph
         self._models = models
         self._sources = sources
-        self._reaching = _reaching(graph)
+        self._reaching = reaching(graph)
         self._runs: dict[tuple[int, frozenset[str]], bool] = {}
         self._branches: dict[int, list[Branch]] = {}
 
@@ -130,7 +130,7 @@ class _Idle:
         return self._branches[node.id]
 
 
-def _reaching(graph: CallGraph) -> frozenset[int]:
+def reaching(graph: CallGraph) -> frozenset[int]:
     """The nodes from which there is a way to a launch."""
     callers: list[list[int]] = [[] for _ in graph.nodes]
     for edges in graph.calls:
