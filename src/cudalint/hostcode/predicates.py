@@ -21,7 +21,8 @@ def debug_only(
     """Whether the condition being `when` (true or false) means that something is debugged.
 
     `flags` are local variables with their initialisers: a plain name stands for
-    what it was made from. `NDEBUG` says the opposite of what it seems to.
+    what it was made from, and for what it is called where that says neither.
+    `NDEBUG` says the opposite of what it seems to.
     """
     if not flags or not _uses(condition, flags):
         return _plainly_debug_only(condition, when)
@@ -56,7 +57,8 @@ def _is_debug_name(text: str, flags: Mapping[str, str]) -> bool | None:
         rest = {name: other for name, other in flags.items() if name != text}
         if _debug_only(value, rest, True):
             return True
-        return False if _debug_only(value, rest, False) else None
+        if _debug_only(value, rest, False):
+            return False
     for name in _NAME.findall(text):
         if _DEBUG.search(name):
             return "NDEBUG" not in name.upper()

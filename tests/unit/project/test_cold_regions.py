@@ -52,6 +52,8 @@ def regions(body: str, head: str = "") -> tuple[bool, bool]:
         "return !trace || (n == here());",
         "CHECK(debug ? SYNC() : n);",
         "const bool tr = env().trace; (void)(tr && here());",
+        'static const bool kTrace = getenv("T") != nullptr; if (kTrace) here();',
+        "const bool debug = opts.flag(); if (!debug) return 0; here();",
     ],
 )
 def test_cold(body: str) -> None:
@@ -84,6 +86,8 @@ def test_cold(body: str) -> None:
         "if (err != cudaSuccess) { here(); cudaFree(p); }",
         "if (n == 3) { here(); cudaFree(p); return 1; }",
         "const bool tr = n > 3; if (tr) here();",
+        "const bool debug = opts.flag(); if (!debug) here();",
+        "const bool untraced = !opts.trace; if (untraced) here();",
     ],
 )
 def test_not_cold(body: str) -> None:

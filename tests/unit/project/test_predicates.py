@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from cudalint.hostcode.predicates import debug_only
 
-FLAGS = {"tr": "env().trace", "quiet": "!env().verbose", "twice": "tr", "loop": "loop"}
+FLAGS = {
+    "tr": "env().trace",
+    "quiet": "!env().verbose",
+    "twice": "tr",
+    "loop": "loop",
+    "kTrace": 'getenv("T") != nullptr',
+    "trace_steps": "opts.flag()",
+    "untraced": "!opts.trace",
+    "last": "step == n",
+}
 
 
 @pytest.mark.parametrize(
@@ -30,6 +39,9 @@ FLAGS = {"tr": "env().trace", "quiet": "!env().verbose", "twice": "tr", "loop": 
         "!defined(NDEBUG)",
         "OP_DEBUG && X > 2",
         "debug != 0",
+        "kTrace",
+        "trace_steps && n > 3",
+        "!untraced",
     ],
 )
 def test_debugging(condition: str) -> None:
@@ -51,6 +63,10 @@ def test_debugging(condition: str) -> None:
         "defined(NDEBUG)",
         "loop",
         "bugs",
+        "!kTrace",
+        "untraced",
+        "last",
+        "last || trace_steps",
     ],
 )
 def test_not_debugging(condition: str) -> None:
