@@ -53,6 +53,11 @@ ARCH_PATTERN = "^sm_[0-9]{2,3}[af]?$"
 Arch = Annotated[str, msgspec.Meta(pattern=ARCH_PATTERN)]
 """A machine arch as nvcc spells it: what it compiles for, and no other argument of its."""
 
+MOST_BYTES = 2**31 - 1
+"""The most that a number of bytes may be: offsets in a syntax tree have 32 bits."""
+LONGEST_TIMEOUT = 7 * 24 * 60 * 60.0
+"""Seconds, a week: what waits takes no number however large."""
+
 
 class RuleSettings(msgspec.Struct, frozen=True):
     """`[rules.<CODE or name>]`: `level` replaces the rule's own level.
@@ -72,7 +77,7 @@ class LaunchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """
 
     threads: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
-    dynamic_shared: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    dynamic_shared: Annotated[int, msgspec.Meta(ge=0, le=MOST_BYTES)] | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
@@ -110,7 +115,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     compile_commands: str = "auto"
     compiler_launcher: Literal["ccache", "sccache", "distcc"] | None = None
     resource_baseline: str | None = None
-    compile_timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
-    max_file_size: Annotated[int, msgspec.Meta(gt=0)] = 10_000_000
+    compile_timeout: Annotated[float, msgspec.Meta(gt=0, le=LONGEST_TIMEOUT)] = 60.0
+    max_file_size: Annotated[int, msgspec.Meta(gt=0, le=MOST_BYTES)] = 10_000_000
     plugins: tuple[str, ...] = ()
     rules: dict[str, RuleSettings] = {}
