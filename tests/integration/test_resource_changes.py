@@ -189,6 +189,26 @@ def test_files_that_did_not_compile_are_said(tree: Tree) -> None:
     assert done.stdout.splitlines()[0].startswith("new     b ")
 
 
+def test_the_default_arch_of_a_commit_has_a_name(tree: Tree) -> None:
+    tree.write({"cudalint.toml": "", "b.cu": "// BROKEN\n"})
+    tree.commit()
+    done = tree.start("--diff", "HEAD")
+    assert "k/b.cu of 'HEAD' does not compile for the default arch: " in done.stderr
+
+
+@pytest.mark.parametrize("revision", ["none", "HEAD~7"])
+def test_the_commit_is_looked_for_before_anything_is_compiled(tree: Tree, revision: str) -> None:
+    tree.commit()
+    ran = tree.bin / "ran"
+    (tree.bin / "nvcc").write_text(NVCC.replace("#!/bin/sh", f"#!/bin/sh\n: > '{ran}'"))
+    done = tree.start("--diff", revision)
+    assert done.returncode == 2
+    assert done.stderr == f"cudalint: error: --diff: git knows no commit '{revision}'\n"
+    assert not ran.exists()
+    assert tree.start("--diff", "HEAD").returncode == 0
+    assert ran.exists()
+
+
 def test_nothing_of_the_repository_runs(tree: Tree, tmp_path: Path) -> None:
     """Filters, text conversions, hooks and monitors are the tree's own programs."""
     ran = tmp_path / "ran"

@@ -114,6 +114,17 @@ def test_a_file_that_does_not_compile_is_said_and_the_others_are_shown(project: 
     assert [failure["path"] for failure in document["failures"]] == ["broken.cu", "broken.cu"]
 
 
+def test_the_default_arch_has_a_name_where_there_are_no_targets(project: Project) -> None:
+    write_files(project.root, {"cudalint.toml": "", "broken.cu": KERNEL})
+    done = project.run("broken.cu")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "cudalint: error: broken.cu does not compile for the default arch: no such thing\n",
+    )
+    page = project.run("broken.cu", "--format", "html").stdout
+    assert "broken.cu on the default arch: no such thing" in page
+
+
 def test_settings_tell_the_block_size(project: Project) -> None:
     more = 'targets = ["sm_90"]\ncompile = "never"\n[launches.k]\nthreads = 64\n'
     write_files(project.root, {"cudalint.toml": f"{more}dynamic-shared = 8192\n"})

@@ -27,6 +27,17 @@ class DiffError(Exception):
     """The commit can't be measured; the text is one line that says why."""
 
 
+def check_revision(revision: str, request: Request) -> None:
+    """Raise DiffError for what is no commit, before anything is compiled to hold against it."""
+    from cudalint.git import GitError, commit_of, top_of
+
+    try:
+        top_of(request.cwd)
+        commit_of(request.cwd, revision)
+    except GitError as error:
+        raise DiffError(f"--diff: {error}") from None
+
+
 def since(revision: str, request: Request, measured: Measured) -> Difference:
     """What changed from the commit `revision` to what was `measured` for `request`.
 
@@ -101,6 +112,6 @@ def tell_failures(found: Difference, revision: str) -> None:
     """Say on stderr which files of the commit did not compile: nothing is compared with them."""
     for failure in found.failed_before:
         complain(
-            f"{failure.path} of '{revision}' does not compile for {failure.arch}: {failure.why}",
+            f"{failure.path} of '{revision}' does not compile for {failure.on}: {failure.why}",
             "warning",
         )

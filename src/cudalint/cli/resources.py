@@ -96,6 +96,8 @@ def command(**options: Any) -> int:
 
     _check(options)
     request = _request(options)
+    if options["revision"] is not None and not _is_commit(options["revision"], request):
+        return 2
     try:
         with progress_bar() as progress:
             measured = measure(msgspec.structs.replace(request, progress=progress))
@@ -129,6 +131,18 @@ def _check(options: dict[str, Any]) -> None:
         raise click.UsageError("--keep-other-nvcc goes with --write-baseline only")
     if options["revision"] is not None and options["format_"] not in OF_DIFF:
         raise click.UsageError(f"--diff is written as one of {', '.join(OF_DIFF)}")
+
+
+def _is_commit(revision: str, request: Request) -> bool:
+    """Whether there is such a commit; if not, that is said."""
+    from cudalint.cli.resourcediff import DiffError, check_revision
+
+    try:
+        check_revision(revision, request)
+    except DiffError as error:
+        complain(str(error))
+        return False
+    return True
 
 
 def _diff(request: Request, measured: Measured, options: dict[str, Any]) -> int:
@@ -172,7 +186,7 @@ def _told(measured: Measured, *, verbose: bool) -> bool:
         if verbose and notification.detail:
             click.echo(notification.detail.rstrip(), err=True)
     for failure in measured.table.failures:
-        complain(f"{failure.path} does not compile for {failure.arch}: {failure.why}")
+        complain(f"{failure.path} does not compile for {failure.on}: {failure.why}")
     return all(notification.level.value != "error" for notification in measured.notifications)
 
 

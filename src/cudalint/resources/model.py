@@ -92,12 +92,20 @@ class ResourceRow(msgspec.Struct, frozen=True):
 
 
 class FailedCompile(msgspec.Struct, frozen=True):
-    """A compile that went wrong, of which there are no rows; `why` is one line."""
+    """A compile that went wrong, of which there are no rows; `why` is one line.
+
+    `arch` is "" where none was asked for and nvcc did not say.
+    """
 
     path: str
     arch: str
     targets: tuple[str, ...]
     why: str
+
+    @property
+    def on(self) -> str:
+        """The arch in words."""
+        return self.arch or "the default arch"
 
 
 class ResourceTable(msgspec.Struct, frozen=True):

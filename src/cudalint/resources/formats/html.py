@@ -82,7 +82,7 @@ def _summary(groups: Sequence[Group]) -> str:
 def _failures(measured: Measured) -> str:
     """What could not be compiled, or nothing."""
     lines = "".join(
-        f"<li>{_text(failure.path)} on {_text(failure.arch)}: {_text(failure.why)}</li>"
+        f"<li>{_text(failure.path)} on {_text(failure.on)}: {_text(failure.why)}</li>"
         for failure in measured.table.failures
     )
     return f'<ul class="failures">{lines}</ul>' if lines else ""
