@@ -34,9 +34,11 @@ class Editor(LanguageClient):
         self.root = root
         self.shown: dict[str, list[types.Diagnostic]] = {}
         self.versions: dict[str, int | None] = {}
+        self.uris: set[str] = set()
         self.messages: list[str] = []
         self.log: list[str] = []
         self.watched: list[str] = []
+        self.ended: tuple[int | None, bytes] | None = None
         self._news = asyncio.Event()
 
         @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
@@ -46,6 +48,7 @@ class Editor(LanguageClient):
             name = Path(path).relative_to(root).as_posix()
             self.shown[name] = list(params.diagnostics)
             self.versions[name] = params.version
+            self.uris.add(params.uri)
             self._news.set()
 
         @self.feature(types.WINDOW_SHOW_MESSAGE)
@@ -60,6 +63,12 @@ class Editor(LanguageClient):
         @self.feature(types.CLIENT_REGISTER_CAPABILITY)
         def register(params: types.RegistrationParams) -> None:
             self.watched += [one.method for one in params.registrations]
+
+    async def server_exit(self, server: asyncio.subprocess.Process) -> None:
+        """How the server ended, and what it said on stderr."""
+        assert server.stderr is not None
+        self.ended = server.returncode, await server.stderr.read()
+        self._news.set()
 
     def uri(self, name: str) -> str:
         return str(uris.from_fs_path(str(self.root / name)))
@@ -119,6 +128,8 @@ def with_editor(
         await play(editor)
         await editor.shutdown_async(None)
         editor.exit(None)
+        await editor.until(lambda: editor.ended is not None)
+        assert editor.ended == (0, b"")
         await editor.stop()
 
     asyncio.run(asyncio.wait_for(run(), 90))
@@ -160,6 +171,20 @@ def test_diagnostics_follow_what_is_typed_and_go_when_the_file_is_closed(root: P
         closed = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(editor.uri("a.cu")))
         editor.text_document_did_close(closed)
         await editor.until(lambda: editor.codes("a.cu") == [])
+
+    with_editor(root, play)
+
+
+def test_a_document_is_called_what_the_client_calls_it(root: Path) -> None:
+    write_files(root, {"a b/é.cu": SOURCE})
+
+    async def play(editor: Editor) -> None:
+        editor.open("a b/é.cu")
+        await editor.until(lambda: editor.codes("a b/é.cu"))
+        assert editor.uris == {(root / "a b/é.cu").as_uri()}
+        document = types.TextDocumentIdentifier(editor.uri("a b/é.cu"))
+        place = editor.shown["a b/é.cu"][0].range.start
+        assert await editor.text_document_hover_async(types.HoverParams(document, place))
 
     with_editor(root, play)
 

@@ -22,11 +22,11 @@ def main() -> None:
     prepare()
     try:
         code = _run(sys.argv[1:])
-        sys.stdout.flush()
+        _flush()
     except KeyboardInterrupt:
         _end_at_once(130)
     except SystemExit as end:
-        sys.stdout.flush()
+        _flush()
         _end_at_once(end.code if isinstance(end.code, int) else 2)
     except BrokenPipeError:
         # The reader has what it wanted (`cudalint | head`): that is no failure of ours.
@@ -37,6 +37,12 @@ def main() -> None:
         code = 2
     # Taking the interpreter apart would take as long as reading a file.
     _end_at_once(code)
+
+
+def _flush() -> None:
+    """Hand on what was printed; a language server has closed its stream itself."""
+    if not sys.stdout.closed:
+        sys.stdout.flush()
 
 
 def _run(arguments: list[str]) -> int:

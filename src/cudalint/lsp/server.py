@@ -136,12 +136,13 @@ class Server(LanguageServer):
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
     def _documents(self) -> dict[str, Document]:
-        """The open documents that are files, by URI."""
+        """The open documents that are files, by the URI that the client calls each."""
         found = {}
-        for uri, document in self.workspace.text_documents.items():
-            path = path_of(uri)
+        for document in self.workspace.text_documents.values():
+            path = path_of(document.uri)
             if path is not None:
-                found[uri] = Document(path, uri, document.version or 0, document.source)
+                version = document.version or 0
+                found[document.uri] = Document(path, document.uri, version, document.source)
         return found
 
     def _folder(self) -> Path:
