@@ -2,7 +2,8 @@
 
 Cold: branches that debug, trace or profile, operands that only run then,
 `#ifdef`s and bodies of macros of the same kind, error branches that free and leave,
-`std::call_once`, initialisers of local statics.
+`std::call_once`, initialisers of local statics; what ends the program or throws is
+`cudalint.hostcode.fatalbranches`.
 Lazy: a branch that makes the very resource which it finds absent or too small.
 How a condition reads is `cudalint.hostcode.predicates`; which whole functions are cold is
 `cudalint.hostcode.coldness`.
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.flow.text import CodeTexts
+from cudalint.hostcode.fatalbranches import fatal_branches
 from cudalint.hostcode.guards import debug_guarded, may_be_guarded
 from cudalint.hostcode.predicates import debug_only
 from cudalint.project.headermacros import home
@@ -101,7 +103,10 @@ class ColdRegions:
     def _cold_spans(self, model: FileModel) -> Iterator[tuple[Span, str]]:
         yield from _cold_spans(model)
         source = self._sources.get(model.path)
-        if source is None or b"call_once" not in source.data:
+        if source is None:
+            return
+        yield from fatal_branches(model, source)
+        if b"call_once" not in source.data:
             return
         for call in model.calls:
             if call.name == "call_once":

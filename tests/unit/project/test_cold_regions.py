@@ -9,6 +9,11 @@ from projects import project_of
 
 HEAD = """\
 #define SYNC() here()
+#define STOP_IF(x) do { if (x) { \\
+  log("}"); here(); \\
+  exit(1); } } while (0)
+#define FATAL() do { here(); abort(); } while (0)
+#define RUN_OR_STOP(x) do { here(); if (x) { abort(); } } while (0)
 void here();
 """
 
@@ -152,3 +157,8 @@ def test_lazy(body: str) -> None:
 )
 def test_not_lazy(body: str) -> None:
     assert not regions(body)[1]
+
+
+def test_a_function_that_always_ends_the_program_is_cold() -> None:
+    assert regions("log(); here(); exit(1);") == (True, False)
+    assert regions("if (n) return 1; here(); exit(1);") == (False, False)
