@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from cudalint.finding import Span
@@ -23,11 +24,15 @@ class Extents:
         self._data = data
         self._at: dict[int, Span] = {}
         self._macros: tuple[Span, ...] = ()
-        self._heads: tuple[Span, ...] = ()
+        self._heads: list[Span] = []
+        self._ends: list[int] = []
         if model is None:
             return
         self._macros = tuple(macro.span for macro in model.macros)
-        self._heads = tuple(b.head for b in model.branches if b.keyword not in ("else", "do"))
+        heads = (b.head for b in model.branches if b.keyword not in ("else", "do"))
+        self._heads = sorted(heads, key=lambda head: head.start)
+        # How far each and those before it go: a head can hold another, in a lambda.
+        self._ends = list(accumulate((head.end for head in self._heads), max))
         records: tuple[Call | Launch | SharedDeclaration, ...]
         for records in (model.calls, model.launches, model.shared):
             for record in records:
@@ -44,7 +49,11 @@ class Extents:
         statement = self._at.get(span.start)
         if statement is not None:
             yield statement
-        for head in self._heads:
+        at = bisect_right(self._heads, span.start, key=lambda head: head.start)
+        for nth in range(at - 1, -1, -1):
+            head = self._heads[nth]
+            if self._ends[nth] <= span.start:
+                break
             if head.covers(span.start):
                 written = self._data[head.start : head.end].rstrip()
                 yield Span(head.path, head.start, head.start + len(written))

@@ -19,6 +19,9 @@ Key = tuple[int, int | None]
 """A directive by its place in the file's list, and an item by its place in the
 directive's; None for a bare word."""
 
+Name = frozenset[str] | str | None
+"""What an item of a BEGIN and the item of its END have in common."""
+
 
 class Reach(msgspec.Struct, frozen=True):
     """Where one item of a directive holds.
@@ -55,17 +58,20 @@ def measure(directives: Sequence[Directive], data: bytes, comments: Iterable[Spa
     found: list[Reach] = []
     partners: dict[Key, Key] = {}
     idle: dict[Key, Literal["unclosed", "unopened", "late"]] = {}
-    opened: list[Key] = []
+    opened: dict[Key, None] = {}
+    by_name: dict[Name, list[Key]] = {}
     for at, directive in enumerate(directives):
         for key in _keys(at, directive):
             if directive.form == "NOLINTBEGIN":
-                opened.append(key)
+                opened[key] = None
+                by_name.setdefault(_name(directives, key), []).append(key)
             elif directive.form == "NOLINTEND":
-                begin = _last(opened, directives, _name(directives, key))
-                if begin is None:
+                same = by_name.get(_name(directives, key))
+                if not same:
                     idle[key] = "unopened"
                     continue
-                opened.remove(begin)
+                begin = same.pop()  # the innermost open one of that name
+                del opened[begin]
                 partners[key] = begin
                 block = (directives[begin[0]].span.start, directive.span.end)
                 found.append(Reach(begin, block=block))
@@ -88,20 +94,13 @@ def _keys(at: int, directive: Directive) -> Iterator[Key]:
         yield from ((at, item) for item in range(len(directive.items)))
 
 
-def _name(directives: Sequence[Directive], key: Key) -> frozenset[str] | str | None:
+def _name(directives: Sequence[Directive], key: Key) -> Name:
     """What makes an item of a BEGIN and one of an END the same: the rules, else the words."""
     items = directives[key[0]].items
     if items is None or key[1] is None:
         return None
     item = items[key[1]]
     return item.codes or item.text
-
-
-def _last(
-    opened: Sequence[Key], directives: Sequence[Directive], name: frozenset[str] | str | None
-) -> Key | None:
-    """The innermost open BEGIN of that name."""
-    return next((key for key in reversed(opened) if _name(directives, key) == name), None)
 
 
 class _Layout:
@@ -115,12 +114,33 @@ class _Layout:
             code[comment.start : comment.end] = b"\n".join(
                 b" " * len(line) for line in text.split(b"\n")
             )
-        self._data = data
         self._code = bytes(code)
+        self._first = self._first_code()
+        # For each line the first from it on (itself too) that holds code, and
+        # the first that holds code or nothing at all; past the end none does.
+        count = self.index.count
+        self._next_code = list(range(count + 2))
+        self._next_uncommented = list(range(count + 2))
+        for line in range(count, 0, -1):
+            if self._blank(self._code, line):
+                self._next_code[line] = self._next_code[line + 1]
+                if not self._blank(data, line):
+                    self._next_uncommented[line] = self._next_uncommented[line + 1]
 
     def _blank(self, text: bytes, line: int) -> bool:
         start, end = self.index.bounds(line)
         return not text[start:end].strip()
+
+    def _first_code(self) -> int | None:
+        """The first line with code; preprocessor lines have none."""
+        spliced = False
+        for line in range(1, self.index.count + 1):
+            start, end = self.index.bounds(line)
+            text = self._code[start:end].strip()
+            if text and not spliced and not text.startswith(b"#"):
+                return line
+            spliced = text.endswith(b"\\") and (spliced or text.startswith(b"#"))
+        return None
 
     def target(self, directive: Directive) -> int:
         """The line that a NOLINT, NOLINTNEXTLINE or ignore speaks of.
@@ -133,25 +153,12 @@ class _Layout:
         line = self.index.line_of(directive.span.start)
         if directive.form == "NOLINT":
             return line
-        if directive.form == "ignore":
-            first = self.index.line_of(directive.comment.start)
-            last = self.index.line_of(max(directive.comment.start, directive.comment.end - 1))
-            if not all(self._blank(self._code, at) for at in range(first, last + 1)):
-                return line
-        line += 1
-        while line <= self.index.count and self._blank(self._code, line):
-            if directive.form == "NOLINTNEXTLINE" and self._blank(self._data, line):
-                break
-            line += 1
-        return line
+        if directive.form == "NOLINTNEXTLINE":
+            return self._next_uncommented[line + 1]
+        first = self.index.line_of(directive.comment.start)
+        last = self.index.line_of(max(directive.comment.start, directive.comment.end - 1))
+        return line if self._next_code[first] <= last else self._next_code[line + 1]
 
     def code_before(self, offset: int) -> bool:
-        """Whether code stands before `offset`; preprocessor lines are none."""
-        spliced = False
-        for line in range(1, self.index.line_of(offset)):
-            start, end = self.index.bounds(line)
-            text = self._code[start:end].strip()
-            if text and not spliced and not text.startswith(b"#"):
-                return True
-            spliced = text.endswith(b"\\") and (spliced or text.startswith(b"#"))
-        return False
+        """Whether code stands on a line before that of `offset`."""
+        return self._first is not None and self._first < self.index.line_of(offset)

@@ -15,20 +15,23 @@ _BLANK = b" \t\r\v\f"
 _MARKS = _BLANK + b"\n/*!<#"
 
 
-def removal(
-    directive: Directive, data: bytes, item: int | None, removed: Collection[int | None]
-) -> Edit:
-    """The edit that takes `item` out, when all of `removed` (it among them) shall go.
+def first_kept(directive: Directive, removed: Collection[int | None]) -> int | None:
+    """The first item of the list that stays when `removed` go; None if none does."""
+    items = range(len(directive.items or ()))
+    return next((at for at in items if at not in removed), None)
+
+
+def removal(directive: Directive, data: bytes, item: int | None, kept: int | None) -> Edit:
+    """The edit that takes `item` out, where `kept` is the first item that stays.
 
     With nothing left in the list, it is the edit that takes the whole directive
     out, the same for each of its items.
     """
     items = directive.items
-    if items is None or item is None or all(at in removed for at in range(len(items))):
+    if items is None or item is None or kept is None:
         return _whole(directive, data)
-    first_kept = next(at for at in range(len(items)) if at not in removed)
     path = directive.span.path
-    if item < first_kept:
+    if item < kept:
         return Edit(Span(path, items[item].span.start, items[item + 1].span.start), "")
     return Edit(Span(path, items[item - 1].span.end, items[item].span.end), "")
 
