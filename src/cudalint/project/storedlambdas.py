@@ -1,10 +1,11 @@
 """Lambdas that are kept and called later, which are functions of their own in the call graph.
 
 Assigned to a member or a global, put into a container that is one, declared at
-file scope, given to a thread or a queue of tasks, or bound to a name of another
-language's module. Every other lambda belongs to
+file scope, given to a thread, a queue of tasks or a function that by its name calls
+it back later, or bound to a name of another language's module; and local ones that
+the function never speaks of again, or only hands away so. Every other lambda belongs to
 the function that it is written in: who declares a local one or passes it on
-calls it too. Text before the lambda decides.
+calls it too. Text around the lambda decides.
 """
 
 from __future__ import annotations
@@ -35,6 +36,18 @@ _BINDING = frozenset(
 )
 _BOUND = re.compile(r"^(?:py|pybind11|nb|nanobind)::(?:init|cpp_function)$")
 _THREAD = re.compile(rb"\bj?thread\s*(?:[A-Za-z_]\w*\s*)?[({]\s*$")
+_CALLBACK = r"(?:callback|hook|handler|listener|observer|finali[sz]er|deleter)"
+_LATER = re.compile(
+    r"on(?:_|(?=[A-Z]))(?!(?i:device|stream|gpu|cpu|host|thread|rank|queue|context|each|every|all))\w+"
+    rf"|set(?i:\w*{_CALLBACK}\w*)|(?:add|append|install|push)(?i:\w*{_CALLBACK}\w*)"
+    r"|register(?:_\w+|[A-Z]\w*)?|subscribe|at_?(?:quick_)?exit|atExit"
+    r"|cuda(?:LaunchHostFunc|StreamAddCallback)\w*|cu(?:LaunchHostFunc|StreamAddCallback)\w*"
+)
+_DEFER = re.compile(r"defer(?:_\w+|[A-Z]\w*)?")
+_HELD = re.compile(rb"\bfunction\s*<[^;{}]*>\s*([A-Za-z_]\w*)\s*[({]\s*$")
+_CONVERTED = re.compile(rb"(?:\+|\(\s*cu\w+\s*\))\s*$")
+_GROWS = re.compile(rb"\s*(?:\.|->)\s*(?:push_back|emplace_back|reserve)\b")
+_DISCARDED = re.compile(rb"\(\s*void\s*\)\s*$")
 _BEFORE = 160
 _FAR = 100
 
@@ -75,14 +88,19 @@ def stored_lambdas(
 def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -> str | None:
     """The name that a lambda is kept under, "" for none; None for one that is not kept."""
     start = function.span.start
-    before = data[max(0, start - _BEFORE) : start]
+    before = _CONVERTED.sub(b"", data[max(0, start - _BEFORE) : start])
     assigned = _ASSIGNED.search(before)
+    held = _HELD.search(before) if function.parent >= 0 else None
+    if held is not None:
+        return _handed_away(held[1], function, model, data, calls)
     if assigned is not None:
         name = assigned["name"].decode()
         declared = bool(assigned["before"]) and not assigned["path"]
         if function.parent < 0:
             return name
-        if declared or (not assigned["path"] and _is_local(name, function, model, data)):
+        if declared:
+            return _handed_away(assigned["name"], function, model, data, calls)
+        if not assigned["path"] and _is_local(name, function, model, data):
             return None
         return name
     if _THREAD.search(before):
@@ -93,12 +111,64 @@ def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -
     if call is None:
         return None
     bound = call.name in _BINDING and bool(call.receiver)
-    if bound or call.name in _TASKS or _BOUND.match(call.callee):
+    if bound or call.name in _TASKS or _BOUND.match(call.callee) or _calls_later(call):
         return ""
     if call.name in _KEEPING and call.receiver:
         name = re.split(r"\.|->|::", call.receiver)[-1].partition("[")[0].strip()
-        return None if _is_local(name, function, model, data) else name
+        kept = not _is_local(name, function, model, data) or _is_filled(name, function, model, data)
+        return name if kept else None
     return None
+
+
+def _calls_later(call: Call) -> bool:
+    """Whether a call, by its name, keeps what it is given and calls it at some other time.
+
+    A free function `defer` runs it when the scope around ends.
+    """
+    later = _LATER.fullmatch(call.name) is not None
+    return later or (bool(call.receiver) and _DEFER.fullmatch(call.name) is not None)
+
+
+def _handed_away(
+    name: bytes, function: Function, model: FileModel, data: bytes, calls: _Calls
+) -> str | None:
+    """ "" for a local lambda that the function around neither calls nor gives to who may."""
+    around = enclosing(model, function.index)
+    body = model.functions[around].body if around >= 0 else None
+    end = function.span.end
+    if body is None or data[end : end + _BEFORE].lstrip().startswith(b"("):
+        return None
+    if any(name.decode() in macro.body for macro in model.macros):
+        return None
+    for mention in _mentions(name, end, body.end, model, data):
+        if _DISCARDED.search(data, max(end, mention.start() - _BEFORE), mention.start()):
+            continue
+        called = data[mention.end() : body.end].lstrip().startswith(b"(")
+        call = None if called else calls.around(mention.start())
+        if call is not None and call.name == "move":
+            call = calls.around(call.span.start)
+        if call is None or not _calls_later(call):
+            return None
+    return ""
+
+
+def _is_filled(name: str, function: Function, model: FileModel, data: bytes) -> bool:
+    """Whether a container is a parameter that the function around does nothing with but fill."""
+    around = model.functions[enclosing(model, function.index)]
+    if around.body is None or all(p.name != name for p in around.parameters):
+        return False
+    mentions = _mentions(name.encode(), around.body.start, around.body.end, model, data)
+    return all(_GROWS.match(data, mention.end()) for mention in mentions)
+
+
+def _mentions(
+    name: bytes, start: int, end: int, model: FileModel, data: bytes
+) -> Iterator[re.Match[bytes]]:
+    """Where a part of the file speaks of a name, outside comments."""
+    for mention in re.compile(rb"\b" + re.escape(name) + rb"\b").finditer(data, start, end):
+        at = bisect_right(model.comments, mention.start(), key=lambda c: c.span.start) - 1
+        if at < 0 or not model.comments[at].span.covers(mention.start()):
+            yield mention
 
 
 def _is_local(name: str, function: Function, model: FileModel, data: bytes) -> bool:
