@@ -43,6 +43,7 @@ class SyncInLaunchPath(ProjectRule):
         `cold-paths` and `cold-functions` name, constructors and destructors,
         functions marked `cudalint: cold`, and inside a hot function branches for
         debugging, tracing or profiling, error branches that free and leave,
+        blocks that end the program or throw, handlers of exceptions,
         `std::call_once`, initialisers of local statics, a branch that makes a
         resource that is absent or too small, and the wait for a result that the
         function is there to fetch.
