@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.flow.text import CodeTexts
+from cudalint.hostcode.absence import Held, held, missing, names
 from cudalint.hostcode.fatalbranches import fatal_branches
 from cudalint.hostcode.guards import debug_guarded, may_be_guarded
 from cudalint.hostcode.predicates import debug_only
@@ -33,24 +34,21 @@ _ERROR = re.compile(
 )
 _FREES = re.compile(r"(?i)free|destroy|release|cleanup|unregister")
 _CREATES = re.compile(r"(?i)alloc|create|make_unique|make_shared|register|^new|init|upload|grow")
-_REPLACES = frozenset(("reset", "emplace"))
-_ABSENT = re.compile(
-    r"^!\s*\(?\s*((?:[\w.>\[\]-]|\(\))+?)(?:\.has_value\(\))?\s*\)?$"
-    r"|^((?:[\w.>\[\]-]|\(\))+)\s*==\s*(?:nullptr|NULL|0|false)$"
-    r"|^(?:nullptr|NULL|0|false)\s*==\s*([\w.>\[\]-]+)$"
-    r"|^([\w.>\[\]-]+)\.empty\(\)$"
+_PRODUCES = re.compile(
+    r"(?:cu|nccl|nvrtc)\w*"
+    r"(?:Instantiate|EndCapture|Clone|Load|Open|Import|Plan|Reserve|Retain|GetFunction)"
 )
-_IS_THERE = re.compile(r"!=\s*(?:nullptr|NULL|0|false)$|^(?:nullptr|NULL)\s*!=")
-_SMALL = re.compile(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
-_PRESENT = re.compile(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
+_REPLACES = frozenset(("reset", "emplace"))
 _DECLARED = re.compile(rb"\bauto\s*&*\s*(\w+)\s*=\s*$")
 _FAR = 100
 _NEW = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=\s*(?:\([^()]*\)\s*)?new\b")
-_INDEX = re.compile(r"\[[^\[\]]*\]|\w+\(\)")
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _WRAPS = re.compile(r"(?i)check|call|launch|kernel|run|assert|validate|profil|safe")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
+_JUMPS = re.compile(r"\b(?:goto\s+\w+|break)\s*;?\s*\}?\s*$")
+_INTO = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=(?!=)[\w:<>*&\s().-]*$")
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)([^;{}]*);")
+_STATUS_GIVEN = ("cu", "nccl", "nvrtc")
 _ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
 
 
@@ -117,7 +115,7 @@ class ColdRegions:
         """The lazy regions of a file, each with why it is one."""
         calls: _CallIndex | None = None
         for branch in model.branches:
-            tested = _tested(branch)
+            tested = missing(branch)
             if not tested or _is_switch(tested, branch, model):
                 continue
             calls = calls or _CallIndex(model)
@@ -125,6 +123,35 @@ class ColdRegions:
             made = any(_makes(call, tested, zero=zero) for call in calls.inside(branch.span))
             if made or self._makes_new(branch.span, tested):
                 yield branch.span, f"makes at the first need what '{branch.condition}' tests"
+        yield from self._after_guards(model)
+
+    def _after_guards(self, model: FileModel) -> Iterator[tuple[Span, str]]:
+        """The code after guards that leave where a resource is there, or large enough."""
+        source = self._sources.get(model.path)
+        if source is None:
+            return
+        makers = {call.function for call in model.calls if _may_make(call)}
+        news = b"new" in source.data
+        branches: dict[int, list[Branch]] = {}
+        for branch in model.branches:
+            branches.setdefault(branch.function, []).append(branch)
+        calls: _CallIndex | None = None
+        for guard in model.branches:
+            if guard.keyword != "if" or not guard.exits:
+                continue
+            if not news and guard.function not in makers:
+                continue
+            found = held(guard.condition)
+            code = self._codes.of(model.path) if any(found) else ""
+            # Where a jump lands is no part of what the guard keeps from.
+            if not code or _JUMPS.search(code[guard.span.start : guard.span.end]):
+                continue
+            rest = _rest_of_block(model, guard, branches[guard.function])
+            found = _grown(found, code[rest.start : rest.end])
+            calls = calls or _CallIndex(model)
+            made = any(_makes_held(call, found, code) for call in calls.inside(rest))
+            if made or self._makes_new(rest, found.handles):
+                yield rest, f"makes at the first need what 'if ({guard.condition})' tests"
 
     def _makes_new(self, span: Span, tested: frozenset[str]) -> bool:
         """Whether a `new` in a branch is assigned to what was tested."""
@@ -214,7 +241,8 @@ def _cold_spans(model: FileModel) -> Iterator[tuple[Span, str]]:
             if debug_only(branch.condition, known, when=entered):
                 yield branch.span, f"only runs for debugging, under {said}"
             elif branch.exits and debug_only(branch.condition, known, when=not entered):
-                yield _rest_of_block(model, branch), f"only runs for debugging, after {said}"
+                rest = _rest_of_block(model, branch, model.branches)
+                yield rest, f"only runs for debugging, after {said}"
             elif branch.exits and entered and _cleans_up(branch, calls):
                 yield branch.span, f"is an error branch that frees and leaves, under {said}"
 
@@ -249,11 +277,14 @@ def debug_regions(model: FileModel) -> Iterator[Span]:
         before.append(region.condition)
 
 
-def _rest_of_block(model: FileModel, guard: Branch) -> Span:
-    """From a guard that leaves, to the end of the block that it stands in."""
+def _rest_of_block(model: FileModel, guard: Branch, branches: Iterable[Branch]) -> Span:
+    """From a guard that leaves, to the end of the block that it stands in.
+
+    `branches`: those to look for that block in.
+    """
     around = [
         branch.span
-        for branch in model.branches
+        for branch in branches
         if branch.span.start < guard.head.start and guard.span.end <= branch.span.end
     ]
     block = min(around, key=lambda span: span.end - span.start, default=None)
@@ -264,25 +295,6 @@ def _rest_of_block(model: FileModel, guard: Branch) -> Span:
     elif body is not None:
         end = body.end
     return type(guard.span)(guard.span.path, guard.span.end, max(end, guard.span.end))
-
-
-def _tested(branch: Branch) -> frozenset[str]:
-    """The names of what a branch finds absent or too small; empty for another test."""
-    condition = branch.condition
-    if branch.keyword == "else":
-        present = _PRESENT.match(condition)
-        return frozenset(_WORD.findall(present[1])) if present else frozenset()
-    if branch.keyword != "if":
-        return frozenset()
-    absent = _ABSENT.match(condition)
-    if absent:
-        named = next(group for group in absent.groups() if group)
-        return frozenset(_WORD.findall(_INDEX.sub("", named)))
-    small = None if _IS_THERE.search(condition) else _SMALL.match(condition)
-    counted = small and (small[1].isdigit() or small[2].isdigit())
-    if small and not counted and "&&" not in condition and "->" not in small[1][-2:]:
-        return frozenset(_WORD.findall(condition))
-    return frozenset()
 
 
 def _is_switch(tested: frozenset[str], branch: Branch, model: FileModel) -> bool:
@@ -299,15 +311,50 @@ def _makes(call: Call, tested: frozenset[str], *, zero: bool) -> bool:
     then has to be given its address.
     """
     if call.name in _REPLACES and call.argument_text.strip():
-        return not tested.isdisjoint(_WORD.findall(call.receiver))
-    if not _CREATES.search(call.name):
+        return not tested.isdisjoint(names(call.receiver))
+    if not _may_make(call):
         return False
-    texts = " ".join(argument.text for argument in call.arguments)
-    if zero:
+    texts = _given(call)
+    if zero or not _CREATES.search(call.name):
         return not tested.isdisjoint(_ADDRESS.findall(texts))
-    if not tested.isdisjoint(_WORD.findall(texts)):
+    if not tested.isdisjoint(names(texts)):
         return True
     return not call.expression_statement and "&" not in texts
+
+
+def _may_make(call: Call) -> bool:
+    return bool(call.name in _REPLACES or _CREATES.search(call.name) or _PRODUCES.match(call.name))
+
+
+def _given(call: Call) -> str:
+    return " ".join(argument.text for argument in call.arguments)
+
+
+def _grown(found: Held, code: str) -> Held:
+    """`found` with the sizes that `code` sets; what these come from counts as compared."""
+    sets = [value for name, value in _ASSIGNED.findall(code) if name in found.sizes]
+    compared = found.compared.union(*map(names, sets)) if sets else frozenset()
+    return Held(found.handles, found.sizes, compared)
+
+
+def _makes_held(call: Call, found: Held, code: str) -> bool:
+    """Whether `call` makes what a guard before it did not find.
+
+    More has to be seen than in a branch: a guard often tests an argument for other reasons.
+    """
+    if call.name in _REPLACES and call.argument_text.strip():
+        return not found.handles.isdisjoint(names(call.receiver))
+    if not _may_make(call):
+        return False
+    texts = _given(call)
+    if not found.handles.isdisjoint(_ADDRESS.findall(texts)):
+        return True
+    if not found.compared.isdisjoint(names(texts)):
+        return True
+    into = None
+    if not call.name.startswith(_STATUS_GIVEN):
+        into = _INTO.search(code[max(call.span.start - _FAR, 0) : call.span.start])
+    return into is not None and into[1] in found.handles
 
 
 class _CallIndex:

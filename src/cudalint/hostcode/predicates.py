@@ -37,9 +37,9 @@ def _plainly_debug_only(condition: str, when: bool) -> bool:
 def _debug_only(condition: str, flags: Mapping[str, str], when: bool) -> bool:
     if not _DEBUG.search(condition) and not _uses(condition, flags):
         return False
-    text = _peeled(condition.rpartition(";")[2].strip())
+    text = peeled(condition.rpartition(";")[2].strip())
     for operator, every in (("||", when), ("&&", not when)):
-        operands = _split(text, operator)
+        operands = split(text, operator)
         if len(operands) > 1:
             test = all if every else any
             return test(_debug_only(operand, flags, when) for operand in operands)
@@ -69,7 +69,8 @@ def _uses(text: str, flags: Mapping[str, str]) -> bool:
     return not flags.keys().isdisjoint(_NAME.findall(text))
 
 
-def _peeled(text: str) -> str:
+def peeled(text: str) -> str:
+    """`text` without the parentheses around all of it."""
     while text.startswith("(") and text.endswith(")"):
         depth = 0
         for place, char in enumerate(text):
@@ -80,8 +81,8 @@ def _peeled(text: str) -> str:
     return text
 
 
-def _split(text: str, operator: str) -> list[str]:
-    """Cut at the top-level places of `operator`."""
+def split(text: str, operator: str) -> list[str]:
+    """The operands of `operator` in `text`, cut where no bracket holds it."""
     parts, depth, start = [], 0, 0
     for place, char in enumerate(text):
         depth += (char in "([{") - (char in ")]}")
