@@ -158,6 +158,24 @@ void step(float*& buf, size_t& cap, size_t n, cudaStream_t s) {
 """,
         ),
         Example(
+            code=_KERNEL
+            + """\
+struct Op {
+  float* buf_ = nullptr;
+  size_t cap_ = 0;
+  void grow(size_t n) {
+    if (cap_ >= n) return;
+    cudaFree(buf_);
+    ~~~~~~~~
+    cudaMalloc(&buf_, n);
+    ~~~~~~~~~~
+    cap_ = n;
+  }
+  void run(size_t n, cudaStream_t s) { grow(n); k<<<1, 32, 0, s>>>(buf_); }
+};
+""",
+        ),
+        Example(
             path="step.cpp",
             code="""\
 struct Runner {
