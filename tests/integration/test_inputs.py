@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -181,3 +182,51 @@ def test_batches_at_once_share_one_cache(tree: Path) -> None:
     for output, batch in zip(cold, batches, strict=True):
         codes = [f["place"]["path"] for f in json.loads(output)["findings"]]
         assert codes == sorted(name for name in batch if int(name[5:-3]) % 3 == 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("@/dev/zero",),
+        ("--files-from", "/dev/zero"),
+        ("--baseline", "/dev/zero", "good.cu"),
+        ("--config", "/dev/zero", "good.cu"),
+        ("merge", "/dev/zero"),
+    ],
+)
+def test_a_device_that_never_ends_is_refused(tree: Path, arguments: tuple[str, ...]) -> None:
+    never = () if arguments[0] == "merge" else NEVER
+    done = piped(tree, b"", *arguments[:1], *arguments[1:], *never)
+    assert done.returncode == 2
+    (line,) = done.stderr.decode().splitlines()
+    assert "/dev/zero: a device, not a regular file" in line.replace("'", "")
+
+
+@pytest.mark.parametrize("arguments", [("-",), ("@-",)])
+def test_stdin_that_never_ends_is_refused(tree: Path, arguments: tuple[str, ...]) -> None:
+    with Path("/dev/zero").open("rb") as zero:
+        done = subprocess.run(
+            cudalint_command(*NEVER, *arguments),
+            cwd=tree,
+            stdin=zero,
+            capture_output=True,
+            timeout=120,
+        )
+    assert done.returncode == 2
+    (line,) = done.stderr.decode().splitlines()
+    assert line.endswith(": more than 100000000 bytes")
+
+
+def test_a_list_from_a_process_substitution(tree: Path) -> None:
+    command = shlex.join(cudalint_command(*NEVER, *LINES))
+    for listing in ("--files-from <(echo bad.cu)", "@<(echo bad.cu)", "@<(sleep 0.3; echo bad.cu)"):
+        done = subprocess.run(
+            ["bash", "-c", f"{command} {listing}"], cwd=tree, capture_output=True, timeout=120
+        )
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert found(done) == [("CU108", "bad.cu")]
+    empty = subprocess.run(
+        ["bash", "-c", f"{command} @<(true)"], cwd=tree, capture_output=True, timeout=120
+    )
+    assert empty.returncode == 0
+    assert b"nothing to lint" in empty.stderr

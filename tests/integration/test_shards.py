@@ -183,7 +183,7 @@ def test_the_joined_log_goes_to_a_file_and_again_the_same(tree: Path) -> None:
     [
         (("merge",), "Missing argument 'LOGS...'."),
         (("merge", "none.sarif"), "cannot read none.sarif: No such file or directory"),
-        (("merge", "."), "cannot read .: Is a directory"),
+        (("merge", "."), "cannot read .: a folder, not a regular file"),
         (("merge", "a.cu"), "a.cu is damaged: it is no whole JSON document"),
         (("--shard", "0/2", "."), "Invalid value for '--shard': '0/2': shards are counted"),
         (("--shard", "half", "."), "Invalid value for '--shard': 'half' is no shard such as 2/8"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from cudalint.namedfile import read_named
 from cudalint.settings.origin import SettingsError
 
 VERSION = 1
@@ -44,7 +45,7 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read_baseline(file: Path, shown: str) -> Baseline:
     """Read a baseline. Raises SettingsError with one line, which calls the file `shown`."""
     try:
-        data = file.read_bytes()
+        data = read_named(file, pipes=True)
     except FileNotFoundError:
         hint = f"'cudalint baseline write --baseline {shown}' makes one"
         raise SettingsError(f"there is no baseline {shown}: {hint}") from None

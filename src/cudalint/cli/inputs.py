@@ -6,7 +6,6 @@ Which files the paths stand for is `cudalint.discovery`.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -68,7 +67,7 @@ def read_inputs(options: Mapping[str, Any], cwd: Path) -> Inputs:
     if "-" in arguments:
         name = options["stdin_filename"] or STDIN_NAME
         paths.append(name)
-        contents[os.path.normpath(cwd / name)] = sys.stdin.buffer.read()
+        contents[os.path.normpath(cwd / name)] = _stdin()
     listed = [path for name in lists for path in _listed(name, cwd)]
     if not arguments and not lists:
         return Inputs((".",), {})
@@ -86,12 +85,22 @@ def _check(options: Mapping[str, Any], arguments: tuple[str, ...], lists: list[s
         )
 
 
+def _stdin() -> bytes:
+    from cudalint.namedfile import read_stdin
+
+    try:
+        return read_stdin()
+    except OSError as error:
+        raise click.ClickException(f"cannot read stdin: {error.strerror}") from None
+
+
 def _listed(name: str, cwd: Path) -> Iterator[str]:
     """The paths of a list that are for us, or folders."""
     from cudalint.discovery.kinds import is_ours
+    from cudalint.namedfile import read_named, read_stdin
 
     try:
-        data = sys.stdin.buffer.read() if name == "-" else (cwd / name).read_bytes()
+        data = read_stdin() if name == "-" else read_named(cwd / name, pipes=True)
     except OSError as error:
         raise click.ClickException(f"cannot read the list '{name}': {error.strerror}") from None
     if b"\0" in data:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
 from cudalint.cli.main import complain
+
+_MOST_BYTES = 1_000_000_000
 
 
 @click.command("merge")
@@ -29,10 +32,12 @@ def command(logs: tuple[str, ...], output_file: str | None) -> int:
       cudalint kernels/ --shard K/3 --output sarif:shard-K.sarif
       cudalint merge shard-*.sarif --output-file cudalint.sarif
     """
+    from cudalint.namedfile import read_named
     from cudalint.sarif.merge import MergeError, merge
 
     try:
-        merged = merge({log: Path(log).read_bytes() for log in logs})
+        read = partial(read_named, limit=_MOST_BYTES, pipes=True)
+        merged = merge({log: read(log) for log in logs})
     except OSError as error:
         complain(f"cannot read {error.filename}: {error.strerror}")
         return 2

@@ -10,16 +10,13 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable
-from pathlib import Path
 
 from cudalint.compiledb.read import DatabaseError
-from cudalint.discovery.read import read_source
+from cudalint.discovery.read import undecodable
 from cudalint.discovery.walk import inside
+from cudalint.namedfile import MOST_BYTES, read_named
 
 NAME = "compile_commands.json"
-MOST_BYTES = 100_000_000
-"""A larger database is not read."""
-
 _PLACES = (NAME, f"build/{NAME}")
 
 
@@ -66,12 +63,10 @@ def load_inside(path: str, root: str) -> bytes:
 def load(file: str, label: str) -> bytes:
     """The text of the file that messages call `label`. Raises DatabaseError."""
     try:
-        size = Path(file).stat().st_size
+        data = read_named(file, limit=MOST_BYTES)
     except OSError as error:
         raise DatabaseError(f"{label}: {error.strerror}") from None
-    if size > MOST_BYTES:
-        raise DatabaseError(f"{label}: {size} bytes, more than {MOST_BYTES}")
-    source = read_source(file, label, limit=MOST_BYTES)
-    if source.problem is not None:
-        raise DatabaseError(f"{label}: {source.problem}")
-    return source.data
+    problem = undecodable(data)
+    if problem is not None:
+        raise DatabaseError(f"{label}: {problem}")
+    return data

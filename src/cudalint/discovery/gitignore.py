@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from cudalint.namedfile import read_named
 from cudalint.patterns import Patterns
 
 
@@ -65,8 +66,7 @@ def _folders_above(folder: str, top: str) -> list[str]:
 
 def _lines(path: str) -> list[str]:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-            lines = stream.read().splitlines()
+        lines = read_named(path).decode("utf-8", "surrogateescape").splitlines()
     except OSError:
         # An ignore file that is absent or can't be read ignores nothing, as in git.
         return []

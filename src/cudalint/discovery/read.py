@@ -7,18 +7,10 @@ are, and never more than the size limit is read.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 
+from cudalint.namedfile import irregular
 from cudalint.source import SourceFile
-
-_KINDS = {
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFDIR: "a folder",
-}
 
 
 def read_source(
@@ -52,9 +44,9 @@ def _read(file: str, limit: int) -> bytes | str:
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
-            return f"{kind}, not a regular file"
+        problem = irregular(status.st_mode)
+        if problem is not None:
+            return problem
         if status.st_size > limit:
             return f"{status.st_size} bytes, more than max-file-size ({limit})"
         with open(descriptor, "rb", closefd=False) as stream:

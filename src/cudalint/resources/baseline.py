@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from cudalint.compile.archs import arch_order
+from cudalint.namedfile import read_named
 from cudalint.resources.compare import Figures, figures_of
 from cudalint.resources.model import ResourceRow
 from cudalint.settings.load import convert, parse_toml
@@ -135,7 +136,7 @@ def recorded(row: ResourceRow) -> Recorded:
 def read_baseline(path: Path, label: str) -> Baseline:
     """The baseline in the file. Raises SettingsError, with the place of what is wrong."""
     try:
-        data = path.read_bytes()
+        data = read_named(path)
     except OSError as error:
         raise SettingsError(f"cannot read {label}: {error.strerror}") from None
     origin = Origin(label, data)

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from cudalint.namedfile import read_named
 from cudalint.settings.model import ARCH_PATTERN, LaunchSettings, RuleSettings, Settings
 from cudalint.settings.origin import Key, Origin, SettingsError, did_you_mean
 
@@ -82,7 +83,7 @@ def parse_settings(origin: Origin) -> Settings:
 
 def _open_config(path: Path, cwd: Path) -> Origin:
     try:
-        data = (cwd / path).read_bytes()
+        data = read_named(cwd / path, pipes=True)
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from None
     return Origin(str(path), data, ("tool", "cudalint") if path.name == NAMES[1] else ())
@@ -91,7 +92,7 @@ def _open_config(path: Path, cwd: Path) -> Origin:
 def _read_if_ours(path: Path, cwd: Path) -> Origin | None:
     """The file as settings, or None when it is absent or says nothing to us."""
     try:
-        data = path.read_bytes()
+        data = read_named(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
