@@ -1,16 +1,52 @@
 """Replaces a file whole: whoever reads it sees the old content or the new, never a half.
 
-What is written, and which files may be, is decided by the callers.
+What is written is decided by the callers; which files a report or baseline may
+replace is decided here, which sources may be is `cudalint.fixes`.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
 from pathlib import Path
 
 _SPECIAL = ("/dev/", "/proc/")
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
+
+def write_named(path: Path, data: bytes) -> None:
+    """Make `data` the content of the report or baseline at `path`. Raises OSError.
+
+    A name may come with the tree that is linted, so that a link there which leads
+    out of its folder is not followed. A file that is read-only stays what it is.
+    """
+    if not str(path.absolute()).startswith(_SPECIAL):
+        outside = link_out(path)
+        mode = _mode(path)
+        if outside is not None and not (mode is not None and stat.S_ISCHR(mode)):
+            problem = f"a symbolic link that leads to {outside}, outside its folder"
+            raise OSError(errno.ELOOP, problem, str(path))
+        if mode is not None and stat.S_ISREG(mode) and is_read_only(path):
+            raise OSError(errno.EACCES, "it is read-only", str(path))
+    replace_file(path, data)
+
+
+def link_out(path: Path) -> str | None:
+    """Where `path` leads when it is a link out of the folder that it lies in; else None."""
+    if not os.path.islink(path):  # noqa: PTH114 - is_symlink() raises in a locked folder
+        return None
+    real = os.path.realpath(path)
+    return None if Path(real).is_relative_to(os.path.realpath(path.parent)) else real
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether the file is meant to stay: its owner may replace it nevertheless, as root may.
+
+    Raises OSError.
+    """
+    return not path.stat().st_mode & _WRITABLE or not os.access(path, os.W_OK)
 
 
 def replace_file(path: Path, data: bytes) -> None:

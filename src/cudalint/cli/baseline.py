@@ -92,11 +92,11 @@ def _write(file: Path, run: Run, old: tuple[Entry, ...], added: tuple[Entry, ...
 
     from cudalint.adoption.baseline import baseline_text
     from cudalint.reporters.summary import counted
-    from cudalint.writing import replace_file
+    from cudalint.writing import write_named
 
     gone = [msgspec.structs.replace(entry, count=-entry.count) for entry in run.gone]
     try:
-        replace_file(file, baseline_text((*old, *gone, *added)))
+        write_named(file, baseline_text((*old, *gone, *added)))
     except OSError as error:
         complain(f"cannot write {file}: {error.strerror}")
         return 2

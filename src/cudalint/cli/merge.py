@@ -49,10 +49,10 @@ def command(logs: tuple[str, ...], output_file: str | None) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return merged.exit_code
-    from cudalint.writing import replace_file
+    from cudalint.writing import write_named
 
     try:
-        replace_file(Path(output_file), data)
+        write_named(Path(output_file), data)
     except OSError as error:
         complain(f"cannot write {output_file}: {error.strerror}")
         return 2

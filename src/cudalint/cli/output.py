@@ -154,7 +154,7 @@ def tell(notifications: Sequence[Notification], options: Mapping[str, Any]) -> i
 
 def write_reports(run: Run, outputs: Sequence[Output], options: Mapping[str, Any]) -> bool:
     """Write the reports, files first; whether that went well. Raises OutputError."""
-    from cudalint.writing import replace_file
+    from cudalint.writing import write_named
 
     ordered = sorted(outputs, key=lambda output: output.file is None)
     made = [(output.file, _made(run, output, options)) for output in ordered]
@@ -165,7 +165,7 @@ def write_reports(run: Run, outputs: Sequence[Output], options: Mapping[str, Any
             sys.stdout.buffer.flush()
             continue
         try:
-            replace_file(Path(file), data)
+            write_named(Path(file), data)
         except OSError as error:
             complain(f"cannot write {file}: {error.strerror}")
             well = False

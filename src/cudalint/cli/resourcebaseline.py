@@ -20,7 +20,7 @@ def record(measured: Measured, file: str, *, keep_other_nvcc: bool) -> int:
     """
     from cudalint.resources.baseline import read_baseline, write_baseline
     from cudalint.settings.origin import SettingsError
-    from cudalint.writing import replace_file
+    from cudalint.writing import write_named
 
     if measured.table.failures:
         complain(f"{file} is left as it is: not everything compiles")
@@ -31,7 +31,7 @@ def record(measured: Measured, file: str, *, keep_other_nvcc: bool) -> int:
         others = _others(before, measured)
         keep = before if keep_other_nvcc else ()
         text = write_baseline(measured.table.rows, others, keep)
-        replace_file(path, text.encode())
+        write_named(path, text.encode())
     except (SettingsError, ValueError) as error:
         complain(str(error))
         return 2

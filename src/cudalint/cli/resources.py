@@ -196,10 +196,10 @@ def _write(data: bytes, file: str | None) -> bool:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return True
-    from cudalint.writing import replace_file
+    from cudalint.writing import write_named
 
     try:
-        replace_file(Path(file), data)
+        write_named(Path(file), data)
     except OSError as error:
         complain(f"cannot write {file}: {error.strerror}")
         return False

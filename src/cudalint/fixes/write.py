@@ -5,14 +5,10 @@ Which files, and with what content, `cudalint.fixes.passes` says.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from cudalint.writing import replace_file
-
-_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+from cudalint.writing import is_read_only, replace_file
 
 
 def write_changed(root: Path, changed: Mapping[str, tuple[bytes, bytes]]) -> dict[str, str]:
@@ -39,8 +35,7 @@ def _write(file: Path, old: bytes, new: bytes) -> str | None:
             return None
         if now != old:
             return "it changed since it was read"
-        # An owner may replace a file that is read-only: here it is meant to stay.
-        if not file.stat().st_mode & _WRITABLE or not os.access(file, os.W_OK):
+        if is_read_only(file):
             return "it is read-only"
         replace_file(file, new)
     except OSError as error:

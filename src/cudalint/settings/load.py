@@ -91,6 +91,9 @@ def _open_config(path: Path, cwd: Path) -> Origin:
 
 def _read_if_ours(path: Path, cwd: Path) -> Origin | None:
     """The file as settings, or None when it is absent or says nothing to us."""
+    ours = path.name == NAMES[0]
+    if ours:
+        _refuse_link_out(path, cwd)
     try:
         data = read_named(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -99,13 +102,25 @@ def _read_if_ours(path: Path, cwd: Path) -> Origin | None:
         if not _is_there(path):
             return None
         raise SettingsError(f"cannot read {_label(path, cwd)}: {error.strerror}") from None
-    if path.name == NAMES[0]:
+    if ours:
         return Origin(_label(path, cwd), data)
     if b"cudalint" not in data:
         return None
+    _refuse_link_out(path, cwd)
     origin = Origin(_label(path, cwd), data, ("tool", "cudalint"))
     tool = parse_toml(origin).get("tool")
     return origin if isinstance(tool, dict) and "cudalint" in tool else None
+
+
+def _refuse_link_out(path: Path, cwd: Path) -> None:
+    """Raise SettingsError for a link out of its folder: what it names is no part of the tree."""
+    from cudalint.writing import link_out
+
+    outside = link_out(path)
+    if outside is not None:
+        what = f"a symbolic link that leads to {outside}, outside its folder"
+        hint = "it is not followed unless --config names it"
+        raise SettingsError(f"{_label(path, cwd)} is {what}; {hint}")
 
 
 def _is_there(path: Path) -> bool:
