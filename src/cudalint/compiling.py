@@ -1,21 +1,21 @@
 """Compiling what a run has read: from paths to what nvcc said of them.
 
 What a compile is made of is `cudalint.compile`'s business; what comes of it, that
-of the rules CU5 and of `cudalint.resources`.
+of the rules CU5 and of `cudalint.resources`. Failures that no rule tells are told here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.compile.launcher import find_launcher
-from cudalint.compile.model import CompiledFile
-from cudalint.finding import Level
+from cudalint.compile.model import Compilation, CompiledFile
+from cudalint.finding import Finding, Level
 from cudalint.run import Notification, Skip
 
 if TYPE_CHECKING:
@@ -79,6 +79,36 @@ def compile_project(
         Notification("cache-unusable", Level.WARNING, warning) for warning in warnings
     ]
     return Compiled(tuple(kept), "", tuple(notifications), tuple(skips))
+
+
+def untold_failures(files: Iterable[CompiledFile], findings: Sequence[Finding]) -> list[Skip]:
+    """What was not judged because it does not compile, where none of the findings says so.
+
+    CU508 says it of a file; CU505 of each compile that fails by static shared memory.
+    """
+    from cudalint.compile.kernels import where
+    from cudalint.compile.sharedexcess import fails_by_shared_memory
+
+    told = {finding.compiled_from for finding in findings if finding.code == "CU508"}
+    refused = {f.compiled_from for f in findings if (f.code, f.message_id) == ("CU505", "static")}
+    untold: dict[str, tuple[CompiledFile, list[Compilation]]] = {}
+    for file in files:
+        failed = [
+            one
+            for one in file.compilations
+            if one.failure and not (file.path in refused and fails_by_shared_memory(one))
+        ]
+        if failed and file.path not in told:
+            untold[file.path] = file, failed
+    if not untold:
+        return []
+    first = min(untold)
+    file, failed = untold[first]
+    failure = failed[0].failure
+    on = where((one for one in failed if one.failure == failure), file)
+    more = f" and {len(untold) - 1} more" if len(untold) > 1 else ""
+    why = f"it does not compile for {on}: {failure.rstrip('.')}"
+    return [Skip(f"CU5 of {first}{more}", why)]
 
 
 def _launcher(

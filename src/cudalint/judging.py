@@ -62,8 +62,11 @@ class Judge:
                 self._run(rule, tree, f"the tree '{tree.root}'")
 
     def compiled(self, files: Sequence[CompiledFile]) -> None:
-        """Run the rules on compiled resources."""
+        """Run the rules on compiled resources; of two that tell the same one is kept."""
+        left_to: dict[tuple[str, str], tuple[str, str]] = {}
         for rule in self._selection.of_kind(CompileRule):
+            assert issubclass(rule, CompileRule)
+            left_to.update(((rule.code, id_), other) for id_, other in rule.left_to.items())
             for file in files:
                 before = len(self.findings)
                 self._run(rule, file, f"'{file.path}'")
@@ -71,6 +74,13 @@ class Judge:
                     msgspec.structs.replace(finding, compiled_from=file.path)
                     for finding in self.findings[before:]
                 ]
+        told = {(f.compiled_from, f.span, f.code, f.message_id) for f in self.findings}
+        self.findings = [
+            finding
+            for finding in self.findings
+            if (other := left_to.get((finding.code, finding.message_id))) is None
+            or (finding.compiled_from, finding.span, *other) not in told
+        ]
 
     def suppression_rules(self) -> list[SuppressionRule]:
         """The rules on suppressions, which are run by whoever applies those."""

@@ -9,7 +9,7 @@ that finds the rules is `cudalint.registry`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -164,7 +164,13 @@ class TreeRule(Rule, ABC):
 
 
 class CompileRule(Rule, ABC):
-    """Judges what nvcc and ptxas said of one source file, for all its archs."""
+    """Judges what nvcc and ptxas said of one source file, for all its archs.
+
+    `left_to` names those of its messages that are dropped where another rule says
+    the same at the same place: a message's id, and the other's code and id.
+    """
+
+    left_to: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @abstractmethod
     def check(self, compiled: CompiledFile, context: Context, options: Any) -> Iterator[Finding]:

@@ -151,6 +151,7 @@ class _Stages:
         self._skips += self._without_arch(models, context)
         compiled = self._compile(sources, reading.project)
         judging.compiled(compiled or ())
+        self._tell_failures(compiled or (), sources, judging.findings)
         self._notifications += self._of_baseline(compiled or (), context)
         self._notifications += judging.notifications
         if context.types_failure:
@@ -238,6 +239,24 @@ class _Stages:
             message = f"--compile always, but there is no usable nvcc: {why}"
             self._notifications.append(Notification("no-nvcc", Level.ERROR, message))
 
+    def _tell_failures(
+        self,
+        compiled: Sequence[CompiledFile],
+        sources: dict[str, SourceFile],
+        findings: Sequence[Finding],
+    ) -> None:
+        """Say what was not judged for it does not compile, where no finding says so."""
+        if all(one.failure == "" for file in compiled for one in file.compilations):
+            return
+        from cudalint.compiling import untold_failures
+
+        own = [file for file in compiled if self._owns(sources[file.path])]
+        for skip in untold_failures(own, findings):
+            self._skips.append(skip)
+            if self._settings.compile == "always":
+                message = f"--compile always, but {skip.what} was skipped: {skip.why}"
+                self._notifications.append(Notification("not-compiled", Level.ERROR, message))
+
     def _is_shown(self, finding: Finding, sources: dict[str, SourceFile]) -> bool:
         path = finding.span.path
         if path not in sources or not sources[path].requested:
@@ -260,7 +279,11 @@ class _Stages:
         """Suppressions, levels, order, counts and exit code."""
         codes = {rule.code for rule in self._selection.rules}
         of_compiling = {rule.code for rule in self._selection.of_kind(CompileRule)}
-        was_compiled = {file.path for file in compiled or ()}
+        was_compiled = {
+            file.path
+            for file in compiled or ()
+            if not any(one.failure for one in file.compilations)
+        }
         idle = {rule.code for rule in self._selection.rules if rule.is_idle(self._settings)}
         half_blind = set()
         if not self._sees_everything():

@@ -13,6 +13,7 @@ from cudalint.rule import CompileRule, Example
 
 if TYPE_CHECKING:
     from cudalint.compile.kernels import Group
+    from cudalint.compile.locate import FunctionPlace, Locator
     from cudalint.compile.model import CompiledFile, FunctionResources
 
 Bytes = Annotated[int, msgspec.Meta(ge=0)]
@@ -67,6 +68,18 @@ template __global__ void tiled<8>(const float*, float*);
 template __global__ void tiled<80>(const float*, float*);
 """
 
+_WIDE = """\
+extern "C" __global__ void __launch_bounds__(64)
+wide(const float* x, float* y) {
+~~~~
+  // [row][column]: the rows of one block, no pad
+  __shared__ float tile[ROWS][kWide];
+  for (int row = 0; row < ROWS; ++row) tile[row][threadIdx.x] = x[row * 64 + threadIdx.x];
+  __syncthreads();
+  for (int row = 0; row < ROWS; ++row) y[row * 64 + threadIdx.x] = tile[row][63 - threadIdx.x];
+}
+"""
+
 
 def _clean(marked: str) -> str:
     return _SPDX + "".join(line for line in marked.splitlines(True) if line.strip("~ \n"))
@@ -98,7 +111,8 @@ class SharedMemoryBudget(CompileRule):
         have on the arch, or more than a configured budget. The dynamic part is
         the largest constant that a launch or
         `cudaFuncAttributeMaxDynamicSharedMemorySize` gives, or what the settings
-        say; where nothing tells it, the static part alone is judged.
+        say; where nothing tells it, the static part alone is judged. Static shared
+        memory for which ptxas makes no code (48 KB) is reported from what it says.
 
     Why it matters
         A launch that asks for more than the arch has fails, and only on that
@@ -145,6 +159,10 @@ class SharedMemoryBudget(CompileRule):
             "A block of kernel '{0}' takes '{2}' bytes of shared memory on '{1}'"
             " ('{3}' static, '{4}' dynamic), over the budget of '{6}' on '{5}'."
         ),
+        "static": (
+            "A block of kernel '{0}' takes '{2}' bytes of static shared memory on '{1}',"
+            " and ptxas allows '{3}'."
+        ),
     }
     options = SharedMemoryBudgetOptions
 
@@ -185,6 +203,12 @@ class SharedMemoryBudget(CompileRule):
             settings=f"{_GB10}[rules.CU505]\nbudget = 20000\n",
             message="A block of kernel 'tiled<80>' takes '20480' bytes",
         ),
+        Example(
+            code="#define ROWS 80\nconstexpr int kWide = 400;\n" + _WIDE,
+            settings=_GB10,
+            message="A block of kernel 'wide' takes '128000' bytes of static shared memory on"
+            " 'sm_121', and ptxas allows '49152'.",
+        ),
     )
     VALID = (
         Example(code=_clean(_TILE), settings=_GB10, also=("CU209",)),
@@ -215,11 +239,12 @@ class SharedMemoryBudget(CompileRule):
     def check(
         self, compiled: CompiledFile, context: Context, options: SharedMemoryBudgetOptions
     ) -> Iterator[Finding]:
-        """Report each kernel over what its arch has or its budget allows."""
+        """Report each kernel over what its arch has, its budget or ptxas allows."""
         from cudalint.compile.kernels import objectionable
         from cudalint.compile.locate import Locator
 
         locator = Locator(compiled, context)
+        yield from self._refused(compiled, locator)
 
         def dynamic(function: FunctionResources) -> int:
             place = locator.function(function)
@@ -237,6 +262,36 @@ class SharedMemoryBudget(CompileRule):
         for group in objectionable(compiled, locator, is_over):
             worst = group.worst(excess).function
             yield self._finding(group, compiled, dynamic(worst), _allowed(worst, options), worst)
+
+    def _refused(self, compiled: CompiledFile, locator: Locator) -> Iterator[Finding]:
+        """The kernels that ptxas refuses: it makes no code for more static shared memory."""
+        from cudalint.compile.archs import arch_order
+        from cudalint.compile.demangle import demangle
+        from cudalint.compile.kernels import where
+        from cudalint.compile.sharedexcess import SharedExcess, shared_excess
+
+        found: dict[FunctionPlace, list[SharedExcess]] = {}
+        for compilation in compiled.compilations:
+            for excess in shared_excess(compilation):
+                found.setdefault(locator.symbol(excess.symbol), []).append(excess)
+
+        def rank(one: SharedExcess) -> tuple[int, tuple[int, str], str]:
+            return -one.taken, arch_order(one.compilation.arch), one.symbol
+
+        for place, refused in found.items():
+            worst = min(refused, key=rank)
+            yield self.report(
+                "static",
+                place.span,
+                demangle(worst.symbol).text,
+                where((one.compilation for one in refused), compiled),
+                worst.taken,
+                worst.allowed,
+                extents=place.extents,
+                static=worst.taken,
+                dynamic=0,
+                arch=worst.compilation.arch,
+            )
 
     def _finding(
         self,

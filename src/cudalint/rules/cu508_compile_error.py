@@ -72,6 +72,9 @@ _CLEAN = """\
 extern "C" __global__ void __launch_bounds__(32) fill(float* y) { y[threadIdx.x] = 1; }
 """
 
+_ABORTED = "aborted due to errors"
+"""What ptxas says last of all, whatever went wrong."""
+
 
 def _valid(before: str = "", **more: Any) -> Example:
     return Example(code=_SPDX + before + _CLEAN, settings=_GB10, **more)
@@ -82,8 +85,9 @@ class _Failure(msgspec.Struct, frozen=True):
 
     text: str
     span: Span
-    extents: tuple[Span, ...]
-    place: str
+    extents: tuple[Span, ...] = ()
+    place: str = ""
+    message: str = "error"
 
 
 class CompileError(CompileRule):
@@ -94,7 +98,8 @@ class CompileError(CompileRule):
         column; an error of ptxas about a kernel at the kernel's name; any other
         failure (nvcc took too long, was killed, was given an arch that it does
         not know) on line 1. The archs, and where it matters the targets, that
-        fail are named. The other files go on.
+        fail are named. The other files go on. Static shared memory that ptxas
+        refuses is left to shared-memory-budget (CU505) where that is selected.
 
     Why it matters
         A file that does not compile for one target is often found late: when
@@ -117,7 +122,9 @@ class CompileError(CompileRule):
     messages = {
         "error": "nvcc fails for '{1}': '{0}'.",
         "error-elsewhere": "nvcc fails for '{1}' in '{2}': '{0}'.",
+        "shared-memory": "nvcc fails for '{1}': '{0}'.",
     }
+    left_to = {"shared-memory": ("CU505", "static")}
 
     INVALID = (
         Example(
@@ -131,7 +138,11 @@ class CompileError(CompileRule):
             files={"next.cuh": _IN_HEADER},
             settings=_GB10,
         ),
-        Example(code=_TOO_MUCH_SHARED, settings=_GB10, message="'stage' uses too much shared data"),
+        Example(
+            code=_TOO_MUCH_SHARED,
+            settings=f'{_GB10}ignore = ["CU505"]\n',
+            message="'stage' uses too much shared data",
+        ),
         Example(code=_FP4, settings=_GB10, message="not supported on .target 'sm_121'"),
         Example(
             code=_NO_DEFINITION, settings=_GB10, message="Unresolved extern function 'elsewhere'"
@@ -168,31 +179,51 @@ class CompileError(CompileRule):
         locator = Locator(compiled, context)
         found: dict[_Failure, list[Compilation]] = {}
         for compilation in compiled.compilations:
-            if compilation.failure:
-                failure = _placed(compilation, compiled.path, locator)
+            for failure in _failures(compilation, compiled.path, locator):
                 found.setdefault(failure, []).append(compilation)
         for failure, compilations in found.items():
             on = where(compilations, compiled)
-            message = "error-elsewhere" if failure.place else "error"
             arguments = (failure.text, on, failure.place) if failure.place else (failure.text, on)
-            yield self.report(message, failure.span, *arguments, extents=failure.extents)
+            yield self.report(failure.message, failure.span, *arguments, extents=failure.extents)
 
 
-def _placed(compilation: Compilation, path: str, locator: Locator) -> _Failure:
-    errors = (one for one in compilation.diagnostics if one.severity == "error")
-    first: Diagnostic | None = next(errors, None)
-    text = compilation.failure.rstrip(".")
-    if first is None or first.text != compilation.failure:
-        return _Failure(text, Span(path, 0, 0), (), "")
-    if first.path:
-        line = locator.diagnostic(first)
-        elsewhere = "" if line.exact else f"{first.path}:{first.line}"
-        return _Failure(text, line.span, (), elsewhere)
-    if first.function:
-        place = locator.symbol(first.function)
-        text = text.replace(first.function, place.name)
+def _failures(compilation: Compilation, path: str, locator: Locator) -> Iterator[_Failure]:
+    """What a compilation failed by: its first error.
+
+    Where that is too much shared memory, which CU505 tells if it is asked, the first
+    error of another kind too.
+    """
+    from cudalint.compile.sharedexcess import is_shared_excess
+
+    if not compilation.failure:
+        return
+    errors = [one for one in compilation.diagnostics if one.severity == "error"]
+    if not errors or errors[0].text != compilation.failure:
+        yield _Failure(compilation.failure.rstrip("."), Span(path, 0, 0))
+        return
+    yield _placed(errors[0], path, locator)
+    if is_shared_excess(errors[0]):
+        others = (one for one in errors if not is_shared_excess(one) and _ABORTED not in one.text)
+        if (other := next(others, None)) is not None:
+            yield _placed(other, path, locator)
+
+
+def _placed(error: Diagnostic, path: str, locator: Locator) -> _Failure:
+    from cudalint.compile.sharedexcess import is_shared_excess
+
+    text = error.text.rstrip(".")
+    if error.path:
+        line = locator.diagnostic(error)
+        if line.exact:
+            return _Failure(text, line.span)
+        return _Failure(text, line.span, (), f"{error.path}:{error.line}", "error-elsewhere")
+    if error.function:
+        place = locator.symbol(error.function)
+        text = text.replace(error.function, place.name)
+        if is_shared_excess(error):
+            return _Failure(text, place.span, place.extents, "", "shared-memory")
         if place.known:
-            return _Failure(text, place.span, place.extents, "")
+            return _Failure(text, place.span, place.extents)
         call = locator.call(place.name.rpartition("::")[2])
-        return _Failure(text, call or Span(path, 0, 0), (), "")
-    return _Failure(text, Span(path, 0, 0), (), "")
+        return _Failure(text, call or Span(path, 0, 0))
+    return _Failure(text, Span(path, 0, 0))

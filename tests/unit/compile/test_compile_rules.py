@@ -436,3 +436,127 @@ def test_an_undefined_function_is_marked_where_it_is_called(case: Case) -> None:
     run = case.run({"a.cu": text}, says, ending="exit 255")
     assert [(code, text) for code, text, _ in shown(run)] == [("CU508", "a.cu: f")]
     assert run.findings[0].span.start > text.index("\n")
+
+
+SHARED = (
+    "ptxas error   : Entry function 'k' uses too much shared data (0x13880 bytes, 0xc000 max)\n"
+)
+TEMPLATE = "template <int N> __global__ void t(int* y) {}\n"
+INSTANCES = SHARED.replace("'k'", "'_Z1tILi8EEvPi'") + SHARED.replace(
+    "'k' uses too much shared data (0x13880", "'_Z1tILi9EEvPi' uses too much shared data (0x15f90"
+)
+TOLD = (
+    "CU505",
+    "a.cu: k",
+    "A block of kernel 'k' takes '80000' bytes of static shared memory on '{}',"
+    " and ptxas allows '49152'.",
+)
+BY_NVCC = (
+    "CU508",
+    "a.cu: k",
+    "nvcc fails for 'sm_121': 'Entry function 'k' uses too much shared data"
+    " (0x13880 bytes, 0xc000 max)'.",
+)
+
+
+def expected(on: str) -> tuple[str, str, str]:
+    return (*TOLD[:2], TOLD[2].format(on))
+
+
+@pytest.mark.parametrize("select", [("CU5",), ("CU505",)])
+def test_static_shared_memory_that_ptxas_refuses_is_one_finding(
+    case: Case, select: tuple[str, ...]
+) -> None:
+    run = case.run({"a.cu": K}, SHARED, ending="exit 255", archs=ARCHS, select=select)
+    assert shown(run) == [expected("sm_90, sm_121")]
+    assert (run.exit_code, run.skips) == (1, ())
+    assert run.findings[0].properties["static"] == 80000
+
+
+def test_all_kernels_and_the_worst_instance_are_told(case: Case) -> None:
+    run = case.run({"a.cu": K + TEMPLATE}, INSTANCES + SHARED, ending="exit 255")
+    assert [(code, text, message[:48]) for code, text, message in shown(run)] == [
+        ("CU505", "a.cu: k", "A block of kernel 'k' takes '80000' bytes of sta"),
+        ("CU505", "a.cu: t", "A block of kernel 't<9>' takes '90000' bytes of "),
+    ]
+
+
+@pytest.mark.parametrize("settings", ["ignore = ['CU505']", "per-file-ignores = {'*'=['CU505']}"])
+def test_without_that_rule_it_is_a_compile_error(case: Case, settings: str) -> None:
+    run = case.run({"a.cu": K}, SHARED, settings, ending="exit 255")
+    assert shown(run) == [BY_NVCC]
+
+
+def test_another_error_beside_it_is_told_too(case: Case) -> None:
+    text = '__device__ int f(int);\nextern "C" __global__ void k(int* y) { *y = f(3); }\n'
+    says = SHARED + "ptxas fatal   : Unresolved extern function '_Z1fi'\n"
+    says += "ptxas fatal   : Ptx assembly aborted due to errors\n"
+    run = case.run({"a.cu": text}, says, ending="exit 255")
+    assert [(code, text) for code, text, _ in shown(run)] == [
+        ("CU505", "a.cu: k"),
+        ("CU508", "a.cu: f"),
+    ]
+
+
+def test_a_suppression_of_it_does_not_bring_the_compile_error_back(case: Case) -> None:
+    text = K.rstrip("\n") + "  // NOLINT(CU505): it is what the board has\n"
+    run = case.run({"a.cu": text}, SHARED, ending="exit 255")
+    assert shown(run) == []
+    assert [one.finding.code for one in run.suppressed] == ["CU505"]
+
+
+UNDEFINED = '@ROOT@/a.cu(1): error: identifier "u" is undefined\n\n'
+WITHOUT = ("per-file-ignores = {'*'=['CU508']}", "ignore = ['CU508']")
+
+
+@pytest.mark.parametrize(
+    ("select", "settings"),
+    [(("CU501",), ""), (("CU5",), WITHOUT[0]), (("CU5",), WITHOUT[1])],
+)
+def test_a_failure_that_no_rule_tells_is_a_skip_and_an_error_where_compiling_is_demanded(
+    case: Case, select: tuple[str, ...], settings: str
+) -> None:
+    run = case.run({"a.cu": K}, UNDEFINED, settings, ending="exit 2", archs=ARCHS, select=select)
+    why = 'it does not compile for sm_90, sm_121: identifier "u" is undefined'
+    assert [str(skip) for skip in run.skips] == [f"CU5 of a.cu skipped ({why})"]
+    assert [(note.id, note.message) for note in run.notifications] == [
+        ("not-compiled", f"--compile always, but CU5 of a.cu was skipped: {why}")
+    ]
+    assert (run.findings, run.exit_code) == ((), 2)
+    auto = lint(case.root, select=select, compile="auto")
+    assert (auto.skips, auto.notifications, auto.exit_code) == (run.skips, (), 0)
+
+
+def test_many_such_failures_are_one_skip(case: Case) -> None:
+    files = dict.fromkeys(("c.cu", "a.cu", "b.cu", "good.cu"), K)
+    ending = 'case "$source" in */good.cu) ;; *) exit 2;; esac'
+    run = case.run(files, words("k", 0, 0, 0), ending=ending, select=("CU501",))
+    assert [skip.what for skip in run.skips] == ["CU5 of a.cu and 2 more"]
+    assert len(run.notifications) == 1
+
+
+def test_what_is_told_is_no_skip(case: Case) -> None:
+    run = case.run({"a.cu": K}, UNDEFINED, ending="exit 2", select=("CU501", "CU508"))
+    assert ([f.code for f in run.findings], run.skips, run.notifications) == (["CU508"], (), ())
+    silenced = K.rstrip("\n") + "  // NOLINT(CU508): it is to fail\n"
+    run = case.run({"a.cu": silenced}, UNDEFINED, ending="exit 2")
+    assert (run.findings, run.skips, run.exit_code) == ((), (), 0)
+
+
+def test_of_two_archs_the_one_whose_failure_is_not_told_is_a_skip(case: Case) -> None:
+    other = "ptxas fatal   : Bad\n"
+    ending = (
+        f'case $arch in sm_90) echo "{SHARED.strip()}";; *) echo "{other.strip()}";; esac; exit 2'
+    )
+    run = case.run({"a.cu": K}, "", ending=ending, archs=ARCHS, select=("CU505",))
+    assert shown(run) == [expected("sm_90")]
+    assert [skip.why for skip in run.skips] == ["it does not compile for sm_121: Bad"]
+
+
+def test_no_suppression_is_unused_in_what_does_not_compile(case: Case) -> None:
+    text = K.rstrip("\n") + "  // NOLINT(CU501): it may spill\n"
+    select = ("CU002", "CU5")
+    run = case.run({"a.cu": text}, UNDEFINED, ending="exit 2", select=select)
+    assert [f.code for f in run.findings] == ["CU508"]
+    run = case.run({"a.cu": text}, words("k", 0, 0, 0), select=select)
+    assert [f.code for f in run.findings] == ["CU002"]
