@@ -47,7 +47,8 @@ _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
 _JUMPS = re.compile(r"\b(?:goto\s+\w+|break)\s*;?\s*\}?\s*$")
 _INTO = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=(?!=)[\w:<>*&\s().-]*$")
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)([^;{}]*);")
+_SET = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*=(?!=)")
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)([^;{}]*);")
 _STATUS_GIVEN = ("cu", "nccl", "nvrtc")
 _ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
 
@@ -130,11 +131,16 @@ class ColdRegions:
         source = self._sources.get(model.path)
         if source is None:
             return
-        makers = {call.function for call in model.calls if _may_make(call)}
+        making = [call for call in model.calls if _may_make(call)]
+        makers = {call.function for call in making}
         news = b"new" in source.data
         branches: dict[int, list[Branch]] = {}
         for branch in model.branches:
             branches.setdefault(branch.function, []).append(branch)
+        code = self._codes.of(model.path) if making or news else ""
+        made_or_set = set(_SET.findall(code)).union(
+            *(names(f"{call.receiver} {call.argument_text}") for call in making)
+        )
         calls: _CallIndex | None = None
         for guard in model.branches:
             if guard.keyword != "if" or not guard.exits:
@@ -142,9 +148,10 @@ class ColdRegions:
             if not news and guard.function not in makers:
                 continue
             found = held(guard.condition)
-            code = self._codes.of(model.path) if any(found) else ""
+            if made_or_set.isdisjoint(found.handles | found.sizes):
+                continue
             # Where a jump lands is no part of what the guard keeps from.
-            if not code or _JUMPS.search(code[guard.span.start : guard.span.end]):
+            if _JUMPS.search(code[guard.span.start : guard.span.end]):
                 continue
             rest = _rest_of_block(model, guard, branches[guard.function])
             found = _grown(found, code[rest.start : rest.end])
