@@ -139,7 +139,7 @@ class ColdRegions:
             branches.setdefault(branch.function, []).append(branch)
         code = self._codes.of(model.path) if making or news else ""
         made_or_set = set(_SET.findall(code)).union(
-            *(names(f"{call.receiver} {call.argument_text}") for call in making)
+            *(names(f"{call.receiver} {_given(call)}") for call in making)
         )
         calls: _CallIndex | None = None
         for guard in model.branches:
