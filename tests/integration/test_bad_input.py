@@ -135,7 +135,7 @@ def test_a_folder_that_may_not_be_read_is_told_though_it_is_named(tmp_path: Path
         "cudalint: error: cannot read 'closed/deep': Permission denied\n"
         "cudalint: error: cannot read folder 'closed': Permission denied\n"
     )
-    assert done.stdout.startswith("1 kernel in 1 file")
+    assert done.stdout.startswith("the run failed; 1 kernel in 1 file")
 
 
 NESTED = {
@@ -223,4 +223,4 @@ def test_output_that_cannot_be_written_is_one_line(
 def test_nobody_to_complain_to(redirections: str, tmp_path: Path) -> None:
     write_files(tmp_path, {"a.cu": GOOD})
     assert with_streams(tmp_path, f">out.txt {redirections}", "a.cu", "gone.cu")[0] == 2
-    assert (tmp_path / "out.txt").read_text().startswith("1 kernel in 1 file")
+    assert (tmp_path / "out.txt").read_text().startswith("the run failed; 1 kernel in 1 file")
