@@ -21,7 +21,7 @@ SEEDS = {
     or [b""]
     for name, (_, patterns) in TARGETS.items()
 }
-FEW = {"source": 40, "manifest": 40}
+FEW = {"source": 15, "manifest": 15}
 """Examples of the targets that run the whole linter."""
 
 
@@ -29,7 +29,7 @@ FEW = {"source": 40, "manifest": 40}
 def test_damaged_fixtures(name: str) -> None:
     target, _ = TARGETS[name]
 
-    @settings(max_examples=FEW.get(name, 150))
+    @settings(max_examples=FEW.get(name, 60))
     @given(st.sampled_from(SEEDS[name]), st.data())
     def damaged(seed: bytes, data: st.DataObject) -> None:
         places = st.integers(0, len(seed))

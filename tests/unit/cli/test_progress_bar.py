@@ -89,7 +89,7 @@ def test_on_a_terminal_of_its_own(tmp_path: Path) -> None:
         (tmp_path / name).write_text("// one\n")
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", "from cudalint.cli.main import main; main()", "."]
-    command += ["--select", "CU501", "--compile", "always", "--no-cache", "-j", "1"]
+    command += ["--select", "CU501", "--no-cache", "-j", "1"]
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TERM": "xterm", "COLUMNS": "80"}
     child = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=theirs
