@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cudalint.cli.main import complain
-from cudalint.cli.options import cache_folder, reading_options
+from cudalint.cli.options import reading_options, reading_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +63,7 @@ def command(**options: Any) -> int:
     from cudalint.reporters.shownplaces import ShownPlaces
     from cudalint.settings.origin import SettingsError
 
-    request = _request(options)
+    request = reading_request(options)
     try:
         reading, root = read_project(request)
     except SettingsError as error:
@@ -81,22 +80,6 @@ def command(**options: Any) -> int:
     answer = _written(options["function"], explanations, places, options["format_"])
     sys.stdout.buffer.write(answer.encode("utf-8", "surrogateescape"))
     return 0
-
-
-def _request(options: dict[str, Any]) -> Any:
-    from cudalint.runner import Request
-
-    return Request(
-        paths=options["paths"] or (".",),
-        cwd=Path.cwd(),
-        config=options["config"],
-        isolated=options["isolated"],
-        compile_commands=options["compile_commands"],
-        exclude=options["exclude"],
-        force_exclude=options["force_exclude"],
-        jobs=options["jobs"],
-        cache=cache_folder(options),
-    )
 
 
 def _asked(name: str, explanations: Explanations) -> list[Explanation]:

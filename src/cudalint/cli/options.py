@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from cudalint.runner import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -113,3 +116,20 @@ def cache_folder(options: dict[str, Any]) -> Path | None:
 
         return default_folder()
     return folder
+
+
+def reading_request(options: dict[str, Any]) -> Request:
+    """What a command with `reading_options` and `paths` is asked to read."""
+    from cudalint.runner import Request
+
+    return Request(
+        paths=options["paths"] or (".",),
+        cwd=Path.cwd(),
+        config=options["config"],
+        isolated=options["isolated"],
+        compile_commands=options["compile_commands"],
+        exclude=options["exclude"],
+        force_exclude=options["force_exclude"],
+        jobs=options["jobs"],
+        cache=cache_folder(options),
+    )

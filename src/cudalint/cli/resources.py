@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudalint.cli.main import complain
-from cudalint.cli.options import cache_folder, compiler_launcher_option, reading_options
+from cudalint.cli.options import compiler_launcher_option, reading_options, reading_request
 from cudalint.resources.formats import FORMATS
 from cudalint.resources.order import SORT_KEYS
 
@@ -163,20 +163,10 @@ def _diff(request: Request, measured: Measured, options: dict[str, Any]) -> int:
 
 
 def _request(options: dict[str, Any]) -> Request:
-    from cudalint.runner import Request
+    import msgspec
 
-    return Request(
-        paths=options["paths"] or (".",),
-        cwd=Path.cwd(),
-        config=options["config"],
-        isolated=options["isolated"],
-        compile_commands=options["compile_commands"],
-        compiler_launcher=options["compiler_launcher"],
-        exclude=options["exclude"],
-        force_exclude=options["force_exclude"],
-        jobs=options["jobs"],
-        cache=cache_folder(options),
-    )
+    launcher = options["compiler_launcher"]
+    return msgspec.structs.replace(reading_request(options), compiler_launcher=launcher)
 
 
 def _told(measured: Measured, *, verbose: bool) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cudalint.cli.main import complain
-from cudalint.cli.options import cache_folder, reading_options
+from cudalint.cli.options import reading_options, reading_request
 
 if TYPE_CHECKING:
     from cudalint.tree.survey import SurveyedTree
@@ -47,21 +46,10 @@ def command(**options: Any) -> int:
     with a shadow is for `cudalint check` to say (CU401 to CU405).
     """
     from cudalint.reading import read_project
-    from cudalint.runner import Request
     from cudalint.settings.origin import SettingsError
     from cudalint.tree.survey import survey
 
-    request = Request(
-        paths=options["paths"] or (".",),
-        cwd=Path.cwd(),
-        config=options["config"],
-        isolated=options["isolated"],
-        compile_commands=options["compile_commands"],
-        exclude=options["exclude"],
-        force_exclude=options["force_exclude"],
-        jobs=options["jobs"],
-        cache=cache_folder(options),
-    )
+    request = reading_request(options)
     try:
         reading, _ = read_project(request)
     except SettingsError as error:
