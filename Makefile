@@ -7,9 +7,10 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.lock
 PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 600
+KILLS ?= 72
 FUZZ_TARGETS ?= source manifest settings tools symbol database baselines shards
 
-.PHONY: help lint test check format bench corpus oracle fuzz gpu-test gpu-bench docs lock clean
+.PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +46,9 @@ oracle: $(VENV)/.installed-dev  ## CU303 and CU108 held to nvcc's own warnings o
 fuzz: $(VENV)/.installed-dev  ## fuzz each reader for FUZZ_SECONDS
 	$(INSTALL) -e '.[fuzz]'
 	for target in $(FUZZ_TARGETS); do $(BIN)/python fuzz/run.py $$target $(FUZZ_SECONDS) || exit 1; done
+
+faults: $(VENV)/.installed-dev  ## kill each of seven commands KILLS times at random moments
+	$(BIN)/python tests/faults/killing.py --kills $(KILLS)
 
 gpu-test: $(VENV)/.installed-dev  ## the kernels' tests; need a GPU, PyTorch and CuPy
 	$(BIN)/python -m pytest tests/gpu $(PYTEST_ARGS)

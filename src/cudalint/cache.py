@@ -74,7 +74,7 @@ class ModelCache:
             with entry.open("rb") as stream:
                 modified = os.fstat(stream.fileno()).st_mtime
                 model = self._decode(stream.read())
-            if time.time() - modified > _DAY:
+            if not _is_of_today(modified, time.time()):
                 os.utime(entry)
         except (OSError, msgspec.MsgspecError):
             # Absent, unreadable or damaged: all the same, it is extracted anew.
@@ -90,7 +90,8 @@ class ModelCache:
         if self.failure is not None or not is_utf8(model.path):
             return
         entry = self._entry(model.path, data)
-        draft = entry.with_suffix(f".{os.getpid()}")
+        # The number of the process alone is no name: containers that share a cache share it.
+        draft = entry.with_suffix(f".{os.urandom(6).hex()}")
         try:
             if not entry.parent.is_dir():
                 self._make(entry.parent)
@@ -106,7 +107,7 @@ class ModelCache:
         marker = self._folder / "pruned"
         now = time.time()
         try:
-            if now - marker.stat().st_mtime < _DAY:
+            if _is_of_today(marker.stat().st_mtime, now):
                 return
         except OSError:
             if not self._folder.is_dir():
@@ -135,6 +136,14 @@ class ModelCache:
         tag = self._folder.parent / "CACHEDIR.TAG"
         if not tag.exists():
             tag.write_text("Signature: 8a477f597d28d172789f06886806bc55\n# cudalint's cache.\n")
+
+
+def _is_of_today(modified: float, now: float) -> bool:
+    """Whether it was a day ago at most; what a clock that was wrong has put in the future is not.
+
+    It would never be tidied up.
+    """
+    return 0 <= now - modified < _DAY
 
 
 def _extractor_stamp() -> bytes:

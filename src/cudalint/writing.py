@@ -62,7 +62,9 @@ def replace_file(path: Path, data: bytes) -> None:
         with path.open("wb") as stream:
             stream.write(data)
         return
-    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}.tmp")
+    # Not by the process's number: in containers that is the same every time, and one that
+    # was killed left its draft.
+    draft = target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")
     # The umask applies to a new file as it does to any other.
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:

@@ -6,6 +6,7 @@ The command line is `cudalint.compile.command`, running it
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -80,7 +81,9 @@ class Compiler:
         started = command.folder.stat().st_mtime
         leavings = self._run(request, toolchain, command)
         result = leavings.compilation()
-        if not result.failure:
+        # A clock that was put back meanwhile hides which files have changed since.
+        os.utime(command.folder)
+        if not result.failure and command.folder.stat().st_mtime >= started:
             unnamed = msgspec.structs.replace(result, targets=())
             store.keep(key, leavings.reading(started), unnamed)
         return result

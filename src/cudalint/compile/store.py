@@ -114,7 +114,7 @@ class Store:
         marker = self._folder / "pruned"
         now = time.time()
         try:
-            if not self._folder.is_dir() or _age(marker, now) < _DAY:
+            if not self._folder.is_dir() or 0 <= _age(marker, now) < _DAY:
                 return
             for file in self._folder.glob("*/*/*"):
                 if _age(file, now) > _KEPT_DAYS * _DAY:
@@ -208,7 +208,7 @@ class Store:
         """The payload of a file; empty when it is absent, unreadable or damaged."""
         try:
             data = path.read_bytes()
-            if _age(path, time.time()) > _DAY:
+            if not 0 <= _age(path, time.time()) <= _DAY:
                 os.utime(path)
         except OSError:
             return b""
@@ -238,7 +238,10 @@ class Store:
 
 
 def _age(path: Path, now: float) -> float:
-    """How many seconds ago the file was written; endless for one that is not there."""
+    """How many seconds ago the file was written; endless for one that is not there.
+
+    Less than none where a clock that was wrong has put it in the future.
+    """
     try:
         return now - path.stat().st_mtime
     except FileNotFoundError:

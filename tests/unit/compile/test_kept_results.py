@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,34 @@ def test_a_file_that_changes_during_the_compile_is_not_kept(tmp_path: Path) -> N
     tree.compile()
     tree.compile()
     assert tree.calls == 2
+
+
+def test_a_clock_that_goes_back_during_the_compile(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has changed meanwhile can't be told by its time then."""
+    real = os.utime
+    monkeypatch.setattr(
+        "cudalint.compile.single.os.utime", lambda folder: real(folder, (1000, 1000))
+    )
+    tree.compile()
+    monkeypatch.undo()
+    tree.compile()
+    tree.compile()
+    assert tree.calls == 2
+
+
+def test_a_clock_that_was_ahead_keeps_nothing_for_ever(tree: Tree) -> None:
+    tree.compile()
+    kept = next((tree.cache / "compile" / "results").rglob("?" * 40))
+    marker = tree.cache / "compile" / "pruned"
+    ahead = time.time() + 1000 * 86_400
+    for file in (kept, marker):
+        os.utime(file, (ahead, ahead))
+    tree.compile()
+    assert tree.calls == 1
+    assert kept.stat().st_mtime < time.time() + 1000
+    assert marker.stat().st_mtime < time.time() + 1000
 
 
 def test_a_path_that_is_no_text_is_compiled_and_not_kept(tree: Tree) -> None:

@@ -66,6 +66,17 @@ def test_a_failure_leaves_the_old_file_and_no_draft(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a.cu": b"old"}
 
 
+def test_a_draft_that_a_killed_process_left_is_in_nobodys_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container every process may have the same number."""
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    (tmp_path / "a.cu").write_bytes(b"old")
+    (tmp_path / ".a.cu.7.tmp").write_bytes(b"ne")
+    assert write_changed(tmp_path, {"a.cu": (b"old", b"new")}) == {}
+    assert (tmp_path / "a.cu").read_bytes() == b"new"
+
+
 def test_the_owner_is_kept(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")

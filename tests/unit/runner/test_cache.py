@@ -83,6 +83,59 @@ def test_a_full_disk_leaves_no_half_entry(tmp_path: Path, monkeypatch: pytest.Mo
     assert entries(tmp_path) == []
 
 
+def test_processes_of_one_number_write_to_drafts_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As containers that share a cache have it."""
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    drafts = []
+    real = Path.write_bytes
+
+    def write(self: Path, data: bytes) -> int:
+        drafts.append(self)
+        return real(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    for cache in (ModelCache(tmp_path), ModelCache(tmp_path)):
+        cache.put(b"x", MODEL)
+    assert len(set(drafts)) == 2
+    assert len(entries(tmp_path)) == 1
+
+
+def test_a_clock_that_was_ahead_keeps_nothing_for_ever(tmp_path: Path) -> None:
+    """An entry, and the mark of when it was tidied last, are from years to come."""
+    cache = ModelCache(tmp_path)
+    for data in (b"used", b"old"):
+        cache.put(data, MODEL)
+    cache.prune()
+    ahead = time.time() + 1000 * 86_400
+    for file in (*entries(tmp_path), tmp_path / "models" / "pruned"):
+        os.utime(file, (ahead, ahead))
+    assert cache.get("a.cu", b"used") == MODEL
+    assert sorted(entry.stat().st_mtime > time.time() + 1000 for entry in entries(tmp_path)) == [
+        False,
+        True,
+    ]
+    long_ago = time.time() - (KEPT_DAYS + 1) * 86_400
+    for entry in entries(tmp_path):
+        if entry.stat().st_mtime > time.time() + 1000:
+            os.utime(entry, (long_ago, long_ago))
+    cache.prune()
+    assert cache.get("a.cu", b"used") == MODEL
+    assert cache.get("a.cu", b"old") is None
+    assert cache.failure is None
+
+
+def test_a_clock_that_goes_back_hides_no_change(tmp_path: Path) -> None:
+    """An entry goes by what a file holds, and not by when it was written."""
+    cache = ModelCache(tmp_path)
+    cache.put(b"x", MODEL)
+    (entry,) = entries(tmp_path)
+    os.utime(entry, (1 << 33, 1 << 33))
+    assert cache.get("a.cu", b"y") is None
+    assert cache.get("a.cu", b"x") == MODEL
+
+
 def test_entries_that_nobody_used_go(tmp_path: Path) -> None:
     cache = ModelCache(tmp_path)
     for data in (b"old", b"used"):
