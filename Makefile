@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 600
 KILLS ?= 72
 FUZZ_TARGETS ?= source manifest settings tools symbol database baselines shards
 
-.PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs lock clean
+.PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs site lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -56,15 +56,20 @@ gpu-test: $(VENV)/.installed-dev  ## the kernels' tests; need a GPU, PyTorch and
 gpu-bench: $(VENV)/.installed-dev  ## the kernels against PyTorch, into docs/kernels.md; needs a GPU
 	$(BIN)/python benchmarks/gpu/run.py
 
-docs: $(VENV)/.installed  ## write docs/rules.md from the rules' docstrings, and the outputs that docs/output.md shows
+docs: $(VENV)/.installed  ## write what in docs/ is generated: rules, settings, the outputs that are shown
 	$(BIN)/python tools/rule_docs.py
+	$(BIN)/python tools/settings_docs.py
 	$(BIN)/python tools/output_docs.py
+
+site: $(VENV)/.installed-docs  ## build the documentation as a site, strictly, into site/; check its links
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/site/check_links.py site
 
 lock:  ## pin the newest versions again; PYTHONS names one interpreter of each version
 	$(PYTHON) tools/lock.py $(PYTHONS)
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info)' \
@@ -78,4 +83,8 @@ $(VENV)/.installed: pyproject.toml requirements-dev.lock | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(BIN)/python
 	$(INSTALL) -e '.[nvcc,dev]'
+	touch $(VENV)/.installed $@
+
+$(VENV)/.installed-docs: pyproject.toml requirements-dev.lock | $(BIN)/python
+	$(INSTALL) -e '.[nvcc,docs]'
 	touch $(VENV)/.installed $@

@@ -17,7 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements-dev.lock"
 HEADER = """\
-# Versions of everything that `make lint` and `make test` install, for Python {}.
+# Versions of everything that `make lint`, `make test` and `make site` install, for
+# Python {}.
 # Used as constraints (pip install -c). Written by `make lock`.
 """
 
@@ -31,7 +32,7 @@ def resolve(python: str) -> tuple[str, dict[str, str]]:
         text=True,
     ).stdout.strip()
     command = [python, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
-    command += ["--report", "-", "--disable-pip-version-check", f"{ROOT}[nvcc,dev]"]
+    command += ["--report", "-", "--disable-pip-version-check", f"{ROOT}[nvcc,dev,docs]"]
     report = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {}
     for item in json.loads(report)["install"]:
