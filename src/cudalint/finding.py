@@ -28,7 +28,7 @@ class Confidence(str, Enum):
     LOW = "low"
 
 
-class Span(msgspec.Struct, frozen=True, order=True):
+class Span(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
     """The half-open byte range `[start, end)` of the file at `path`.
 
     `path` is POSIX and relative to the project root; offsets count the bytes
