@@ -2,9 +2,8 @@
 
     python benchmarks/throughput.py [--rounds N] [--profile]
 
-The tree is the shipped one, repeated with renamed entry points until it is
-large enough. Both are timed in turn in this process, cache off, nothing
-compiled; compared by the median of the rounds' ratios, so that whatever else
+The tree is one of `benchmarks/generator.py`. Both are timed in turn in this
+process, cache off, nothing compiled; compared by the median of the rounds' ratios, so that whatever else
 the machine does weighs on both. Exits 1 above the limit.
 """
 
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import re
 import statistics
 import tempfile
 import time
@@ -23,30 +21,10 @@ from tree_sitter import Language, Parser
 
 from cudalint.run import Run
 from cudalint.runner import Request, run
+from generator import make_tree, sources
 
 LIMIT = 4.0
 LINES = 10_000
-SHIPPED = Path(__file__).parents[1] / "kernels" / "gb10" / "common"
-
-
-def make_tree(folder: Path) -> int:
-    """Write the tree below `folder`; how many lines it has."""
-    sources = sorted(SHIPPED.glob("*.cu"))
-    common = folder / "hw" / "common"
-    common.mkdir(parents=True)
-    lines = 0
-    for header in sorted(SHIPPED.glob("*.cuh")):
-        text = header.read_text()
-        (common / header.name).write_text(text)
-        lines += text.count("\n")
-    copy = 0
-    while lines < LINES:
-        for source in sources:
-            text = re.sub(rf"\b{source.stem}(?=\w*\()", f"{source.stem}_{copy}", source.read_text())
-            (common / f"{source.stem}_{copy}.cu").write_text(text)
-            lines += text.count("\n")
-        copy += 1
-    return lines
 
 
 def lint(folder: Path) -> Run:
@@ -66,9 +44,9 @@ def main() -> int:
     parsed: list[float] = []
     linted: list[float] = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        lines = make_tree(folder)
-        files = [file.read_bytes() for file in sorted(folder.rglob("*.cu*"))]
+        folder = Path(name) / "tree"
+        lines = make_tree(folder, LINES)
+        files = [file.read_bytes() for file in sources(folder)]
         finished = lint(folder)
         for _ in range(arguments.rounds):
             start = time.process_time()
