@@ -3,7 +3,8 @@
     python benchmarks/throughput.py [--rounds N] [--profile]
 
 The tree is one of `benchmarks/generator.py`. Both are timed in turn in this
-process, cache off, nothing compiled; compared by the median of the rounds' ratios, so that whatever else
+process, cache off, nothing compiled; compared by the median of the rounds' ratios, so
+that whatever else
 the machine does weighs on both. Exits 1 above the limit.
 """
 
