@@ -25,12 +25,18 @@ main()
 """
 
 
+def install_program(folder: Path) -> None:
+    """Put a `cudalint` that runs the working tree into a folder, which may be new."""
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "cudalint"
+    program.write_text(_PROGRAM)
+    program.chmod(0o755)
+
+
 def rerun(guide: str) -> str:
     """The guide with the output that its commands have now."""
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as folder:
-        program = Path(home, "cudalint")
-        program.write_text(_PROGRAM)
-        program.chmod(0o755)
+        install_program(Path(home))
         environment = {
             **os.environ,
             "PATH": f"{home}{os.pathsep}{os.environ['PATH']}",
