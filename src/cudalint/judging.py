@@ -1,46 +1,62 @@
 """Runs the selected rules over what there is to judge.
 
-A rule that fails loses its own findings at that one place, and the run says so.
+A rule that fails loses its own findings at that one place, and the run says so once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from cudalint.finding import Finding, Level
 from cudalint.rule import CompileRule, FileRule, ProjectRule, Rule, SuppressionRule, TreeRule
-from cudalint.run import Notification
+from cudalint.run import Notification, Plugin
+from cudalint.wellformed import hold_to_form
 
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
     from cudalint.context import Context
     from cudalint.settings.select import PerFileIgnores
+    from cudalint.suppress.model import FileSuppressions
     from cudalint.syntax.model import FileModel
+
+T = TypeVar("T")
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """The rules of a run, with the options of each by its code, and where they don't apply."""
+    """The rules of a run, with the options of each by its code, and where they don't apply.
+
+    `owners` gives the plugin of a rule by its code.
+    """
 
     rules: tuple[type[Rule], ...]
     options: dict[str, msgspec.Struct]
     ignores: PerFileIgnores
+    owners: dict[str, Plugin] = {}
 
     def of_kind(self, kind: type[Rule]) -> tuple[type[Rule], ...]:
         """Those of the rules that judge one kind of thing."""
         return tuple(rule for rule in self.rules if issubclass(rule, kind))
 
 
+class _Failure(msgspec.Struct):
+    """How a rule failed first, on what, and in how many other places since."""
+
+    said: str
+    traceback: str
+    others: int = 0
+
+
 class Judge:
-    """Collects `findings`, and `notifications` of rules that failed."""
+    """Collects `findings`, and what is to be said of rules that failed."""
 
     def __init__(self, selection: Selection, context: Context) -> None:
         self._selection = selection
         self._context = context
         self.findings: list[Finding] = []
-        self.notifications: list[Notification] = []
+        self._failures: dict[str, _Failure] = {}
 
     def files(self, models: Mapping[str, FileModel], unreadable: Iterable[FileModel]) -> None:
         """Run the file rules: on each model, or, if they are for that, on each unreadable file."""
@@ -85,21 +101,85 @@ class Judge:
     def suppression_rules(self) -> list[SuppressionRule]:
         """The rules on suppressions, which are run by whoever applies those."""
         rules = (rule() for rule in self._selection.of_kind(SuppressionRule))
-        return [rule for rule in rules if isinstance(rule, SuppressionRule)]
+        return [_Guarded(rule, self) for rule in rules if isinstance(rule, SuppressionRule)]
+
+    def lack_arch(self, rule: type[Rule], models: Iterable[FileModel]) -> bool:
+        """Whether one of the files holds what the rule judges by an arch that is not known."""
+
+        def ask() -> bool:
+            return any(rule.lacks_arch(model, self._context) for model in models)
+
+        return self._guarded(rule, "the archs", ask, False)
+
+    def is_idle(self, rule: type[Rule]) -> bool:
+        """Whether a rule judges nothing at all under the settings."""
+        ask = rule.is_idle
+        return self._guarded(rule, "the settings", lambda: ask(self._context.settings), False)
+
+    def failures(self) -> Iterator[Notification]:
+        """One notification for each rule that failed."""
+        for code, failure in self._failures.items():
+            owner = self._selection.owners.get(code)
+            whose = f" of plugin '{owner.name}'" if owner else ""
+            places = "place" if failure.others == 1 else "places"
+            more = f" (and in {failure.others} more {places})" if failure.others else ""
+            message = f"internal error in {code}{whose} on {failure.said}{more}"
+            yield Notification("rule-failed", Level.ERROR, message, None, failure.traceback)
+
+    def of_suppressions(self, rule: SuppressionRule, file: FileSuppressions) -> list[Finding]:
+        """What a rule says of the suppressions of a file, up to where it fails."""
+        return self._made(type(rule), f"'{file.path}'", lambda: rule.check(file))
 
     def _run(self, rule: type[Rule], subject: object, name: str) -> None:
-        check: Any = getattr(rule(), "check")  # noqa: B009  (the four kinds differ in it)
+        options = self._selection.options[rule.code]
+
+        def check() -> Any:
+            # The four kinds differ in what they judge.
+            return getattr(rule(), "check")(subject, self._context, options)  # noqa: B009
+
         ignored = self._selection.ignores.ignored
+        for finding in self._made(rule, name, check):
+            if finding.code not in ignored(finding.span.path):
+                self.findings.append(finding)
+
+    def _made(self, rule: type[Rule], name: str, check: Callable[[], Any]) -> list[Finding]:
+        """The findings that a rule makes of what is called `name`, up to where it fails."""
+        found: list[Finding] = []
+        foreign = rule.code in self._selection.owners
+
+        def take() -> None:
+            for finding in check():
+                if foreign:
+                    hold_to_form(finding, rule, self._context.sources)
+                found.append(finding)
+
+        self._guarded(rule, name, take, None)
+        return found
+
+    def _guarded(self, rule: type[Rule], name: str, work: Callable[[], T], otherwise: T) -> T:
+        """What `work` of a rule gives; `otherwise` if it fails, which takes nothing else along."""
         try:
-            for finding in check(subject, self._context, self._selection.options[rule.code]):
-                if finding.code not in ignored(finding.span.path):
-                    self.findings.append(finding)
-        except Exception as error:  # noqa: BLE001  (a faulty rule must not take the run with it)
+            return work()
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a rule does is its own)
             import traceback
 
+            failure = self._failures.get(rule.code)
+            if failure is not None:
+                failure.others += 1
+                return otherwise
             said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            message = f"internal error in {rule.code} on {name}: {said}"
-            detail = traceback.format_exc()
-            self.notifications.append(
-                Notification("rule-failed", Level.ERROR, message, None, detail)
-            )
+            self._failures[rule.code] = _Failure(f"{name}: {said}", traceback.format_exc())
+            return otherwise
+
+
+class _Guarded(SuppressionRule):
+    """A rule on suppressions that takes nothing else along when it fails."""
+
+    def __init__(self, rule: SuppressionRule, judge: Judge) -> None:
+        self._rule = rule
+        self._judge = judge
+        self.code = rule.code  # type: ignore[misc]  # it stands for that one rule
+
+    def check(self, file: FileSuppressions) -> Iterator[Finding]:
+        """The findings of the rule, up to where it fails."""
+        yield from self._judge.of_suppressions(self._rule, file)

@@ -80,6 +80,7 @@ def with_overrides(settings: Settings, request: Request) -> Settings:
         preview=settings.preview if request.preview is None else request.preview,
         compile=request.compile or settings.compile,
         extend_exclude=(*settings.extend_exclude, *request.exclude),
+        plugins=(*settings.plugins, *request.plugins),
     )
 
 

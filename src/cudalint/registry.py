@@ -1,73 +1,71 @@
-"""Finds the rules there are: the modules of `cudalint.rules`, and named plugins.
+"""Finds the rules there are: the modules of `cudalint.rules`, and those of named plugins.
 
-A plugin is an installed package with an entry point of the group
-`cudalint.rules` that is a rule class or a module of rules. It is loaded only
-when the settings name it in `plugins`: nothing that merely happens to be
+A plugin is loaded only when it is named: nothing that merely happens to be
 installed changes what a run reports, and the search through the installed
-packages (50 ms) is paid by those who use one.
+packages (50 ms) is paid by those who use one. It is `cudalint.plugins`.
 """
 
 from __future__ import annotations
 
-import inspect
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+import msgspec
+
 import cudalint.rules
-from cudalint.rule import Rule
+from cudalint.ruleform import rules_in
+from cudalint.run import Notification, Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-GROUP = "cudalint.rules"
+    from cudalint.rule import Rule
 
 
-class PluginError(Exception):
-    """A plugin that the settings name is not installed, or holds no rule."""
+class Known(msgspec.Struct, frozen=True):
+    """Every rule that a run may select, sorted by code.
+
+    `owners` gives the plugin of a rule by its code, `problems` what of the plugins
+    can't be used.
+    """
+
+    rules: tuple[type[Rule], ...]
+    owners: dict[str, Plugin] = {}
+    problems: tuple[Notification, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every plugin that was named could be used, so that no other rule exists."""
+        return not self.problems
 
 
-def all_rules(plugins: Sequence[str] = ()) -> tuple[type[Rule], ...]:
-    """Every rule class, sorted by code. Raises PluginError."""
-    rules = {*_own_rules(), *(_plugin_rules(plugins) if plugins else ())}
-    return tuple(sorted(rules, key=lambda rule: rule.code))
+def known_rules(plugins: Sequence[str] = (), more: Sequence[type[Rule]] = ()) -> Known:
+    """The rules of cudalint, those of the named plugins, and `more` as they are."""
+    own = all_rules()
+    if more:
+        own = tuple(sorted({*own, *more}, key=lambda rule: rule.code))
+    if not plugins:
+        return Known(own)
+    from cudalint.plugins import load_plugins
+
+    loaded = load_plugins(plugins, own)
+    every = tuple(sorted((*own, *loaded.rules), key=lambda rule: rule.code))
+    return Known(every, loaded.owners, loaded.problems)
 
 
-def rules_in(module: ModuleType) -> list[type[Rule]]:
-    """The rule classes that a module defines itself."""
-    return [
-        value
-        for value in vars(module).values()
-        if inspect.isclass(value)
-        and issubclass(value, Rule)
-        and value.__module__ == module.__name__
-    ]
+def installed_rules() -> Known:
+    """The rules of cudalint and of every installed plugin, as for a list of all there are."""
+    from cudalint.plugins import installed_plugins
+
+    return known_rules(list(installed_plugins()))
 
 
 @cache
-def _own_rules() -> tuple[type[Rule], ...]:
-    """Those of this package, looked for once in the life of a server."""
+def all_rules() -> tuple[type[Rule], ...]:
+    """Every rule class of cudalint's own, sorted by code."""
     names = (info.name for info in iter_modules(cudalint.rules.__path__))
     modules = [import_module(f"{cudalint.rules.__name__}.{name}") for name in names]
-    return tuple(rule for module in modules for rule in rules_in(module))
-
-
-def _plugin_rules(plugins: Sequence[str]) -> list[type[Rule]]:
-    from importlib.metadata import entry_points
-
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    rules: list[type[Rule]] = []
-    for name in plugins:
-        if name not in found:
-            known = ", ".join(sorted(found)) or "none"
-            raise PluginError(f"plugin '{name}' is not installed (installed: {known})")
-        loaded = found[name].load()
-        of_plugin = rules_in(loaded) if isinstance(loaded, ModuleType) else [loaded]
-        if not of_plugin or not all(
-            inspect.isclass(rule) and issubclass(rule, Rule) for rule in of_plugin
-        ):
-            raise PluginError(f"plugin '{name}' holds no rule")
-        rules += of_plugin
-    return rules
+    found = (rule for module in modules for rule in rules_in(module))
+    return tuple(sorted(found, key=lambda rule: rule.code))

@@ -54,9 +54,18 @@ def read_page(rule: type[Rule]) -> Page:
     return Page(summary, texts)
 
 
+def page_of(rule: type[Rule]) -> Page:
+    """A rule's page; of a plugin's rule whose docstring has no such form, its first sentence."""
+    try:
+        return read_page(rule)
+    except ValueError:
+        summary, _, _ = inspect.cleandoc(rule.__doc__ or "").partition("\n\n")
+        return Page(" ".join(summary.split()) or f"{rule.code} {rule.name}.", {})
+
+
 def markdown(rule: type[Rule], *, depth: int = 1) -> str:
     """The page in Markdown, its title a heading of the given depth."""
-    page = read_page(rule)
+    page = page_of(rule)
     title = f"{'#' * depth} {rule.code} {rule.name}"
     parts = [title, page.summary, _facts(rule)]
     for heading, text in page.sections.items():
@@ -69,7 +78,7 @@ def markdown(rule: type[Rule], *, depth: int = 1) -> str:
 
 def text(rule: type[Rule]) -> str:
     """The page for a terminal: as the docstring has it, code indented."""
-    page = read_page(rule)
+    page = page_of(rule)
     parts = [f"{rule.code} {rule.name}", page.summary, _facts(rule)]
     for heading, section in page.sections.items():
         parts += [heading.upper(), section]
@@ -99,7 +108,7 @@ class JsonRule(msgspec.Struct, frozen=True):
 
 def record(rule: type[Rule]) -> JsonRule:
     """The page as data."""
-    page = read_page(rule)
+    page = page_of(rule)
     return JsonRule(
         code=rule.code,
         name=rule.name,

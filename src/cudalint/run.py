@@ -21,16 +21,28 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import FileModel
 
 
+class Plugin(msgspec.Struct, frozen=True, order=True):
+    """An installed plugin: its `name`, and the package that it came with."""
+
+    name: str
+    package: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.package} {self.version})"
+
+
 class RuleInForce(msgspec.Struct, frozen=True):
     """A rule that this run selected, with its level after the settings.
 
     `ran` is false when the rule could not run at all (CU5 with no nvcc); why
-    stands in `Run.skips`.
+    stands in `Run.skips`. `plugin` is where it is from, None for cudalint's own.
     """
 
     rule: type[Rule]
     level: Level
     ran: bool = True
+    plugin: Plugin | None = None
 
 
 class Suppressed(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from cudalint.fixes.offer import offered
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
 from cudalint.reading import read, with_overrides
-from cudalint.registry import all_rules
+from cudalint.registry import Known, known_rules
 from cudalint.rule import CompileRule, ProjectRule
 from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
 from cudalint.settings.check import check_selectors, rule_options
@@ -59,6 +59,8 @@ class Request(msgspec.Struct, frozen=True):
     files, by absolute path, are to be taken to hold instead of what is on the disk.
     What stands in the file `baseline` (relative to `cwd`) is not shown, nor what
     the changes since the merge base with the commit `diff_base` do not touch.
+    `plugins` are named beside those of the settings; `rules` are rules to know
+    beside all others, as they are.
     """
 
     paths: tuple[str, ...]
@@ -81,24 +83,26 @@ class Request(msgspec.Struct, frozen=True):
     compiler_launcher: str | None = None
     progress: Progress | None = None
     contents: dict[str, bytes] = {}
+    plugins: tuple[str, ...] = ()
+    rules: tuple[type[Rule], ...] = ()
 
 
 def run(request: Request) -> Run:
-    """Lint. Raises SettingsError and PluginError; all else is told in the Run."""
+    """Lint. Raises SettingsError; all else is told in the Run."""
     loaded = load_settings(
         request.paths, request.cwd, config=request.config, isolated=request.isolated
     )
     settings = with_overrides(loaded.settings, request)
-    every = all_rules(settings.plugins)
-    check_selectors(loaded, request.overrides, every)
-    options = rule_options(settings, loaded.origin, every)
-    selected = selected_rules(every, settings, request.overrides)
-    selection = Selection(selected, options, PerFileIgnores(settings, every))
+    known = known_rules(settings.plugins, request.rules)
+    check_selectors(loaded, request.overrides, known)
+    options = rule_options(settings, loaded.origin, known)
+    selected = selected_rules(known.rules, settings, request.overrides)
+    selection = Selection(selected, options, PerFileIgnores(settings, known.rules), known.owners)
     recorded = _recorded(settings.resource_baseline, loaded, request.cwd)
     whole = loaded.origin is not None and request.config is None
     aside = Aside.of(request, loaded.root)
     return _Stages(
-        request, settings, loaded.root, every, selection, aside, recorded, whole=whole
+        request, settings, loaded.root, known, selection, aside, recorded, whole=whole
     ).run()
 
 
@@ -118,7 +122,7 @@ class _Stages:
         request: Request,
         settings: Settings,
         root: Path,
-        every: Sequence[type[Rule]],
+        known: Known,
         selection: Selection,
         aside: Aside,
         recorded: Baseline | None,
@@ -131,9 +135,9 @@ class _Stages:
         self._request = request
         self._settings = settings
         self._root = root
-        self._every = every
+        self._known = known
         self._selection = selection
-        self._notifications: list[Notification] = []
+        self._notifications: list[Notification] = [*known.problems]
         self._skips: list[Skip] = []
 
     def run(self) -> Run:
@@ -148,22 +152,23 @@ class _Stages:
         judging.files(context.models, unreadable)
         judging.project()
         judging.trees()
-        self._skips += self._without_arch(models, context)
+        self._skips += self._without_arch(models, judging, context)
         compiled = self._compile(sources, reading.project)
         judging.compiled(compiled or ())
         self._tell_failures(compiled or (), sources, judging.findings)
         self._notifications += self._of_baseline(compiled or (), context)
-        self._notifications += judging.notifications
         if context.types_failure:
             message = f"types are judged by their spelling alone: {context.types_failure}"
             self._notifications.append(Notification("types-unavailable", Level.WARNING, message))
         return self._finish(sources, models, judging, compiled)
 
-    def _without_arch(self, models: dict[str, FileModel], context: Context) -> Iterator[Skip]:
+    def _without_arch(
+        self, models: dict[str, FileModel], judging: Judge, context: Context
+    ) -> Iterator[Skip]:
         """Say once of each rule that what depends on the arch was left out, where there was any."""
         requested = [m for path, m in models.items() if context.sources[path].requested]
         for rule in self._selection.rules:
-            if any(rule.lacks_arch(model, context) for model in requested):
+            if judging.lack_arch(rule, requested):
                 yield Skip(f"{rule.code}{rule.by_arch}", "no arch known where 'targets' gives none")
 
     def _compile(
@@ -284,7 +289,7 @@ class _Stages:
             for file in compiled or ()
             if not any(one.failure for one in file.compilations)
         }
-        idle = {rule.code for rule in self._selection.rules if rule.is_idle(self._settings)}
+        idle = {rule.code for rule in self._selection.rules if judging.is_idle(rule)}
         half_blind = set()
         if not self._sees_everything():
             half_blind = {rule.code for rule in self._selection.of_kind(ProjectRule)}
@@ -302,13 +307,15 @@ class _Stages:
             distinct(judging.findings, models),
             judging.suppression_rules(),
             ran,
-            {rule.code: rule.name for rule in self._every},
+            {rule.code: rule.name for rule in self._known.rules},
         )
+        self._notifications += judging.failures()
         rules = tuple(
             RuleInForce(
                 rule,
                 level_in_force(rule, self._settings),
                 compiled is not None or rule.code not in of_compiling,
+                self._known.owners.get(rule.code),
             )
             for rule in self._selection.rules
         )

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from annotated import read_annotated
 from conftest import write_files
 from cudalint.finding import Span
 from cudalint.lines import LineIndex
 from cudalint.registry import all_rules
 from cudalint.rule import CompileRule, Example, Rule
+from cudalint.testing.annotated import read_annotated
 
 SETTINGS = 'targets = ["sm_121"]'
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotated import read_annotated
 from conftest import lint, write_files
 from cudalint.finding import Finding
 from cudalint.fixes.edits import Joined, apply_edits, mendable
@@ -25,6 +24,7 @@ from cudalint.rule import CompileRule, Example, FixSafety, Rule
 from cudalint.run import Run
 from cudalint.runner import Request, run
 from cudalint.settings.select import Overrides
+from cudalint.testing.annotated import read_annotated
 
 EXAMPLES = [
     pytest.param(rule, example, id=f"{rule.code}-{number}")

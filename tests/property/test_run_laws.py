@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from annotated import read_annotated
 from conftest import lint, write_files
 from cudalint.lines import LineIndex
 from cudalint.registry import all_rules
 from cudalint.rule import FileRule, ProjectRule
+from cudalint.testing.annotated import read_annotated
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
 SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from annotated import read_annotated
 from conftest import lint, write_files
 from cudalint.adoption.placing import code_of
 from cudalint.adoption.suppressing import silence
@@ -14,6 +13,7 @@ from cudalint.registry import all_rules
 from cudalint.rule import CompileRule, Example, Rule
 from cudalint.runner import Request, run
 from cudalint.settings.select import Overrides
+from cudalint.testing.annotated import read_annotated
 
 NEVER_SILENCED = {"CU004"}
 """A file that can't be read holds no comment."""

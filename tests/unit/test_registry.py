@@ -1,17 +1,16 @@
-"""The registry, and the form that every rule has."""
+"""The registry, and the form that every rule of cudalint's own has."""
 
 from __future__ import annotations
 
 import re
 import sys
-from importlib.metadata import EntryPoint, EntryPoints
-from types import ModuleType
 
 import msgspec
 import pytest
 
-from cudalint.registry import PluginError, all_rules, rules_in
+from cudalint.registry import all_rules
 from cudalint.rule import FileRule, Rule
+from cudalint.ruleform import rules_in
 from cudalint.rulepage import address, anchor, markdown, read_page
 
 RULES = all_rules()
@@ -64,22 +63,6 @@ def test_messages_are_sarif_templates(rule: type[Rule]) -> None:
         assert numbers == list(range(len(numbers)))
 
 
-def test_rules_in_takes_only_what_the_module_defines() -> None:
-    module = ModuleType("plugin")
-
-    class Own(FileRule):
-        """A rule."""
-
-    Own.__module__ = "plugin"
-    vars(module).update(Own=Own, FileRule=FileRule, Rule=Rule, other=3)
-    assert rules_in(module) == [Own]
-
-
-def _install(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
-    points = EntryPoints(EntryPoint(n, v, "cudalint.rules") for n, v in values.items())
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.select(group=group))
-
-
 def test_a_plugins_rule_has_the_page_that_it_names_or_none() -> None:
     class Own(FileRule):
         """A rule of somebody else's."""
@@ -92,25 +75,3 @@ def test_a_plugins_rule_has_the_page_that_it_names_or_none() -> None:
     assert address(Own) == Own.url
     ours = all_rules()[0]
     assert address(ours).endswith(f"/docs/rules.md#{anchor(ours)}")
-
-
-def test_a_plugin_is_a_module_or_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("house_rules")
-
-    class House(FileRule):
-        """A rule."""
-
-        code = "HO001"
-        name = "house-rule"
-
-    House.__module__ = "house_rules"
-    vars(module)["House"] = House
-    monkeypatch.setitem(sys.modules, "house_rules", module)
-    _install(monkeypatch, one="house_rules", two="house_rules:House", three="house_rules:__name__")
-    assert House not in all_rules()
-    assert House in all_rules(["one"])
-    assert all_rules(["one", "two"]).count(House) == 1
-    with pytest.raises(PluginError, match="plugin 'three' holds no rule"):
-        all_rules(["three"])
-    with pytest.raises(PluginError, match=r"'four' is not installed \(installed: one, three, two"):
-        all_rules(["four"])

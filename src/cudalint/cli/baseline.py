@@ -52,7 +52,6 @@ def write(**options: Any) -> int:
     2 the run itself failed, and nothing was written.
     """
     from cudalint.cli.output import tell
-    from cudalint.registry import PluginError
     from cudalint.settings.origin import SettingsError
 
     file = Path(options["baseline"])
@@ -61,7 +60,7 @@ def write(**options: Any) -> int:
         baseline = options["baseline"] if there else None
         finished = lint_with_progress(linting_request(options, baseline=baseline))
         old = _entries(file) if there else ()
-    except (SettingsError, PluginError) as error:
+    except SettingsError as error:
         complain(str(error))
         return 2
     told = [note for note in finished.notifications if note.id != "baseline-fixed"]

@@ -52,7 +52,6 @@ def command(**options: Any) -> int:
     A path may be a file, a folder or a pattern; '-' is a file that comes on
     stdin, @FILE the files that FILE lists.
     """
-    from cudalint.registry import PluginError
     from cudalint.runner import run
     from cudalint.settings.origin import SettingsError
 
@@ -87,10 +86,9 @@ def command(**options: Any) -> int:
             finished = run_and_fix(request, lint, options)
         else:
             finished = lint(request)
-    except (SettingsError, PluginError) as error:
+    except SettingsError as error:
         complain(str(error))
-        id_ = "unknown-plugin" if isinstance(error, PluginError) else "invalid-settings"
-        write_failure(id_, str(error), outputs, options)
+        write_failure("invalid-settings", str(error), outputs, options)
         return 2
     except (click.ClickException, OutputError, BrokenPipeError):
         raise

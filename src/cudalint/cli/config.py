@@ -54,7 +54,7 @@ def command(**options: Any) -> int:
 
     KEY is spelt as in cudalint.toml; rules.CU501 shows what is set for one rule.
     """
-    from cudalint.registry import PluginError, all_rules
+    from cudalint.registry import installed_rules, known_rules
     from cudalint.settings.check import check_selectors, rule_options
     from cudalint.settings.inforce import settings_in_force
     from cudalint.settings.load import load_settings
@@ -64,7 +64,8 @@ def command(**options: Any) -> int:
     if options["schema"]:
         from cudalint.settings.schema import schema
 
-        document = msgspec.json.encode(schema(all_rules()))
+        # A schema is for any settings file, so for any plugin that one may name.
+        document = msgspec.json.encode(schema(installed_rules().rules))
         click.echo(msgspec.json.format(document, indent=2).decode())
         return 0
     file: str = options["file"]
@@ -74,25 +75,28 @@ def command(**options: Any) -> int:
         loaded = load_settings(
             (file,), Path.cwd(), config=options["config"], isolated=options["isolated"]
         )
-        every = all_rules(loaded.settings.plugins)
-        check_selectors(loaded, Overrides(), every)
-        rule_options(loaded.settings, loaded.origin, every)
-    except (SettingsError, PluginError) as error:
+        known = known_rules(loaded.settings.plugins)
+        check_selectors(loaded, Overrides(), known)
+        rule_options(loaded.settings, loaded.origin, known)
+    except SettingsError as error:
         complain(str(error))
         return 2
+    for problem in known.problems:
+        complain(problem.message)
+    code = 0 if known.complete else 2
     rows = list(settings_in_force(loaded))
     if options["key"] is not None:
         rows = [row for row in rows if _is_below(row, options["key"])]
     if options["format_"] == "json":
         values = [{"key": row.name, "value": row.value, "from": row.place} for row in rows]
         click.echo(msgspec.json.format(msgspec.json.encode(values), indent=2).decode())
-        return 0
+        return code
     if options["key"] is not None:
         lines = list(_explained(options["key"], rows))
     else:
-        lines = [*_table(rows), *_rules(loaded, file, every)]
+        lines = [*_table(rows), *_rules(loaded, file, known.rules)]
     click.echo("\n".join(lines))
-    return 0
+    return code
 
 
 def _is_below(row: SettingInForce, key: str) -> bool:

@@ -33,6 +33,14 @@ _OPTIONS = (
     _selectors("--ignore", "Do not run these rules."),
     _selectors("--extend-select", "Run these rules too."),
     click.option(
+        "--plugin",
+        "plugins",
+        multiple=True,
+        metavar="NAME",
+        callback=words,
+        help="Load the rules of this installed plugin too.",
+    ),
+    click.option(
         "--preview/--no-preview", default=None, help="Run rules that are still in preview."
     ),
     click.option(
@@ -71,6 +79,7 @@ def linting_request(options: dict[str, Any], **more: Any) -> Request:
         compile_commands=options["compile_commands"],
         overrides=Overrides(options["select"] or None, options["ignore"], options["extend_select"]),
         preview=options["preview"],
+        plugins=options["plugins"],
         compile=options["compile_"],
         exclude=options["exclude"],
         force_exclude=options["force_exclude"],

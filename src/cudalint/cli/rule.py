@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 )
 def command(rule: str | None, all_: bool, output_format: str) -> int:
     """Explain a rule: what it does, why it matters, how to fix what it finds."""
-    from cudalint.registry import all_rules
+    from cudalint.registry import installed_rules
 
     if (rule is None) is not all_:
         raise click.UsageError("give one rule, by its code or name, or --all")
-    found = all_rules() if rule is None else (_find(rule, all_rules()),)
+    found = installed_rules().rules
+    if rule is not None:
+        found = (_find(rule, found),)
     click.echo(_written(found, output_format, one=rule is not None), nl=False)
     return 0
 

@@ -13,7 +13,6 @@ import cudalint
 from cudalint.lsp.actions import FIX_ALL, actions
 from cudalint.lsp.places import path_of
 from cudalint.lsp.session import Document, Linted, lint, may_compile
-from cudalint.registry import PluginError, all_rules
 from cudalint.rulepage import markdown
 from cudalint.settings.origin import SettingsError
 
@@ -75,7 +74,7 @@ class Server(LanguageServer):
         arguments = (documents, self._folder(), self._cache, encoding)
         try:
             linted = await asyncio.to_thread(lint, *arguments, compiled=compiled)
-        except (SettingsError, PluginError) as error:
+        except SettingsError as error:
             self._complain(str(error))
             return None
         self._complaint = ""
@@ -124,11 +123,11 @@ class Server(LanguageServer):
         document = self._documents().get(params.text_document.uri)
         if self._linted is None or document is None:
             return None
-        rules = {rule.code: rule for rule in all_rules()}
+        rules = {entry.rule.code: entry.rule for entry in self._linted.run.rules}
         pages: dict[str, str] = {}
         for finding in self._linted.findings(document):
             offset = self._linted.places.offset(finding.span.path, params.position)
-            if finding.span.start <= offset <= finding.span.end and finding.code in rules:
+            if finding.span.start <= offset <= finding.span.end:
                 pages[finding.code] = markdown(rules[finding.code], depth=3)
         if not pages:
             return None

@@ -85,7 +85,7 @@ def lint(
 
     `folder` is the workspace's, `encoding` what the client counts columns in.
     `compiled` lets the settings decide about nvcc, for documents that `may_compile`;
-    without it nothing is compiled. Raises SettingsError and PluginError.
+    without it nothing is compiled. Raises SettingsError.
     """
     unsaved = {str(document.path): document.data for document in documents.values()}
     finished = run(

@@ -18,7 +18,7 @@ import sarif_om as om
 from cudalint.finding import Finding, Level
 from cudalint.outcome import order
 from cudalint.run import Run, Suppressed
-from cudalint.sarif.driver import driver
+from cudalint.sarif.driver import rule_places, tool
 from cudalint.sarif.notification import Notifications
 from cudalint.sarif.place import BASE, Places
 from cudalint.sarif.repository import Repository, find_repository
@@ -46,8 +46,7 @@ def sarif(
     """
     repository = find_repository(Path(os.path.realpath(run.root)))
     places = Places(run.root, repository, indexed=embed)
-    rules = {entry.rule.code: (at, entry.rule) for at, entry in enumerate(run.rules)}
-    results = Results(rules, run.sources, run.models, places)
+    results = Results(rule_places(run.rules), run.sources, run.models, places)
     notifications = Notifications(run)
     made = [
         (finding, silenced, to_text(results.result(finding, silenced, suppressed)))
@@ -56,7 +55,7 @@ def sarif(
     made.sort(key=lambda one: _SEVERITY[one[0].level])
     invocation = notifications.invocation(results.location)
     log = om.Run(
-        tool=om.Tool(driver=driver(run.rules, notifications.descriptors)),
+        tool=tool(run.rules, notifications.descriptors),
         column_kind="utf16CodeUnits",
         language=None,
         newline_sequences=None,

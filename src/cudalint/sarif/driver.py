@@ -1,18 +1,18 @@
-"""The tool component: cudalint and the rules of the run, as code review shows them."""
+"""The tool: cudalint with the rules of the run, and its plugins with theirs."""
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import sarif_om as om
 
 import cudalint
 from cudalint.finding import Level
 from cudalint.rule import Rule
-from cudalint.rulepage import HOME, Page, address, markdown, read_page
+from cudalint.rulepage import HOME, address, markdown, page_of
 from cudalint.run import RuleInForce
 
 LONGEST = 1000
@@ -26,6 +26,54 @@ _FAMILIES = {
     "CU4": "kernel-tree",
     "CU5": "compiled-resources",
 }
+
+
+class RulePlace(msgspec.Struct, frozen=True):
+    """Where a rule's descriptor stands: its index in the driver, or in an extension.
+
+    `extension` is the index and name of that one, None for the driver.
+    """
+
+    rule: type[Rule]
+    index: int
+    extension: tuple[int, str] | None = None
+
+
+def tool(rules: Sequence[RuleInForce], notifications: Sequence[Any]) -> Any:
+    """The tool with a descriptor for each rule of the run, in order, and for notifications."""
+    own = [entry for entry in rules if entry.plugin is None]
+    return om.Tool(
+        driver=driver(own, notifications),
+        extensions=[
+            om.ToolComponent(
+                name=name,
+                version=version,
+                rules=[_descriptor(entry.rule, entry.level) for entry in entries],
+                contents=None,
+                language=None,
+            )
+            for (name, version), entries in _by_package(rules).items()
+        ],
+    )
+
+
+def rule_places(rules: Sequence[RuleInForce]) -> dict[str, RulePlace]:
+    """Where in the `tool` of these rules the descriptor of each stands, by its code."""
+    own = (entry.rule for entry in rules if entry.plugin is None)
+    found = {rule.code: RulePlace(rule, at) for at, rule in enumerate(own)}
+    for number, ((name, _), entries) in enumerate(_by_package(rules).items()):
+        for at, entry in enumerate(entries):
+            found[entry.rule.code] = RulePlace(entry.rule, at, (number, name))
+    return found
+
+
+def _by_package(rules: Sequence[RuleInForce]) -> dict[tuple[str, str], list[RuleInForce]]:
+    """The rules of plugins by the name and version of their package, in the order of the names."""
+    found: dict[tuple[str, str], list[RuleInForce]] = {}
+    for entry in rules:
+        if entry.plugin is not None:
+            found.setdefault((entry.plugin.package, entry.plugin.version), []).append(entry)
+    return dict(sorted(found.items()))
 
 
 def driver(rules: Sequence[RuleInForce], notifications: Sequence[Any]) -> Any:
@@ -44,7 +92,7 @@ def driver(rules: Sequence[RuleInForce], notifications: Sequence[Any]) -> Any:
 
 def _descriptor(rule: type[Rule], level: Level) -> Any:
     """A rule's descriptor. Its default level is the one in force, for mergers drop equal ones."""
-    page = _page(rule)
+    page = page_of(rule)
     full = f"{page.summary} {page.sections.get('What it does', '')}"
     parts = [f"{heading}: {text}" for heading, text in page.sections.items()]
     return om.ReportingDescriptor(
@@ -67,15 +115,6 @@ def _descriptor(rule: type[Rule], level: Level) -> Any:
             "problem.severity": "recommendation" if level is Level.NOTE else level.value,
         },
     )
-
-
-def _page(rule: type[Rule]) -> Page:
-    """A rule's page; of a plugin's rule whose docstring has no such form, its summary."""
-    try:
-        return read_page(rule)
-    except ValueError:
-        summary, _, _ = (inspect.getdoc(rule) or "").partition("\n\n")
-        return Page(summary or f"{rule.code} {rule.name}.", {})
 
 
 def pascal_case(name: str) -> str:

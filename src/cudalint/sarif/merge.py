@@ -168,6 +168,7 @@ def _compared(first: _Log, other: _Log) -> Iterator[tuple[str, object, object]]:
     for what, key in (("commits", "versionControlProvenance"), ("bases", "originalUriBaseIds")):
         yield what, first.run.get(key), other.run.get(key)
     yield "rules", _described(first), _described(other)
+    yield "plugins", *(log.run["tool"].get("extensions") for log in (first, other))
 
 
 def _described(log: _Log) -> dict[str, Any]:
@@ -260,7 +261,7 @@ def _run(logs: Sequence[_Log], exit_code: int) -> dict[str, Any]:
     category = first.note.category
     run = {
         **first.run,
-        "tool": {"driver": arranged(driver, om.ToolComponent)},
+        "tool": {**first.run["tool"], "driver": arranged(driver, om.ToolComponent)},
         "automationDetails": {"id": category} if category else {},
         "invocations": [to_data(invocation)],
     }

@@ -22,6 +22,7 @@ MEANINGS = {
     "regions-not-understood": "The parser does not follow some regions of the code.",
     "resource-baseline": "Where the recorded resources and the kernels of now don't meet.",
     "rule-failed": "A rule stopped with an internal error, and its findings are missing.",
+    "plugin-failed": "A plugin, or one of its rules, could not be used, and did not run.",
     "fix-failed": "A file that was to be mended could not be written, and is as it was.",
     "fix-left-out": "A fix was not made, because the file may not be changed or would break.",
     "fixes-unfinished": "Fixes were still to be made after the last pass: running again goes on.",
@@ -42,7 +43,7 @@ MEANINGS = {
     "unreadable-file": "A file could not be read, so it was not analysed.",
     "internal-error": "cudalint itself failed, and the run came to nothing.",
     "invalid-settings": "The settings could not be used.",
-    "unknown-plugin": "A plugin that the settings name could not be loaded.",
+    "unknown-plugin": "A plugin that was named is not installed, so its rules did not run.",
 }
 """What each notification of this package means, by its id; docs/notifications.md has them too."""
 

@@ -10,8 +10,9 @@ import attr
 import sarif_om as om
 
 from cudalint.finding import Edit, Finding, Fix, Related, Span
-from cudalint.rule import Rule, fill
+from cudalint.rule import fill
 from cudalint.run import Suppressed
+from cudalint.sarif.driver import RulePlace
 from cudalint.sarif.fingerprint import KEY, FileFingerprints, Subject
 from cudalint.sarif.line_hash import LineHashes
 from cudalint.sarif.place import Places
@@ -34,7 +35,7 @@ class Results:
 
     def __init__(
         self,
-        rules: Mapping[str, tuple[int, type[Rule]]],
+        rules: Mapping[str, RulePlace],
         sources: Mapping[str, SourceFile],
         models: Mapping[str, FileModel],
         places: Places,
@@ -49,18 +50,19 @@ class Results:
 
     def result(self, finding: Finding, suppressed: Suppressed | None, marked: bool) -> Any:
         """The result of a finding; `marked` says that this log tells what is suppressed."""
-        index, rule = self._rules[finding.code]
+        place = self._rules[finding.code]
         arguments = [without_links(argument) for argument in finding.arguments]
         text = finding.message
         if arguments != list(finding.arguments):
-            text = fill(rule.messages[finding.message_id], arguments)
+            text = fill(place.rule.messages[finding.message_id], arguments)
         properties: dict[str, Any] = {
             **finding.properties,
             "confidence": finding.confidence.value,
         }
         return om.Result(
             rule_id=finding.code,
-            rule_index=index,
+            rule_index=place.index if place.extension is None else -1,
+            rule=None if place.extension is None else _reference(finding.code, place),
             kind=None,
             level=finding.level.value,
             message=om.Message(text=text, id=finding.message_id, arguments=arguments),
@@ -169,6 +171,17 @@ class Results:
                 location=self.location(suppressed.span) if suppressed.in_source else None,
             )
         ]
+
+
+def _reference(code: str, place: RulePlace) -> Any:
+    """The descriptor of a rule that is not the driver's."""
+    assert place.extension is not None
+    number, name = place.extension
+    return om.ReportingDescriptorReference(
+        id=code,
+        index=place.index,
+        tool_component=om.ToolComponentReference(index=number, name=name),
+    )
 
 
 def without_links(text: str) -> str:

@@ -13,18 +13,24 @@ from cudalint.settings.origin import Key, Origin, SettingsError, did_you_mean
 from cudalint.settings.select import Overrides, specificity
 
 if TYPE_CHECKING:
+    from cudalint.registry import Known
     from cudalint.rule import Rule
 
 
-def check_selectors(loaded: Loaded, overrides: Overrides, rules: Sequence[type[Rule]]) -> None:
-    """Raise SettingsError for the first selector that names no rule, and say where it stood."""
+def check_selectors(loaded: Loaded, overrides: Overrides, known: Known) -> None:
+    """Raise SettingsError for the first selector that names no rule, and say where it stood.
+
+    While a plugin can't be used, what names no rule may be one of its, and is passed over.
+    """
+    if not known.complete:
+        return
     for option, selectors in (
         ("--select", overrides.select or ()),
         ("--ignore", overrides.ignore),
         ("--extend-select", overrides.extend_select),
     ):
         for selector in selectors:
-            _check(selector, rules, f"in {option} on the command line")
+            _check(selector, known, f"in {option} on the command line")
     settings = loaded.settings
     for key, selectors in (
         ("select", settings.select),
@@ -32,24 +38,28 @@ def check_selectors(loaded: Loaded, overrides: Overrides, rules: Sequence[type[R
         ("extend-select", settings.extend_select),
     ):
         for index, selector in enumerate(selectors):
-            _check(selector, rules, f"in '{key}'", loaded.origin, (key, index))
+            _check(selector, known, f"in '{key}'", loaded.origin, (key, index))
     for pattern, selectors in settings.per_file_ignores.items():
         for index, selector in enumerate(selectors):
             keys = ("per-file-ignores", pattern, index)
-            _check(selector, rules, f"in 'per-file-ignores' for '{pattern}'", loaded.origin, keys)
+            _check(selector, known, f"in 'per-file-ignores' for '{pattern}'", loaded.origin, keys)
 
 
 def rule_options(
-    settings: Settings, origin: Origin | None, rules: Sequence[type[Rule]]
+    settings: Settings, origin: Origin | None, known: Known
 ) -> dict[str, msgspec.Struct]:
     """The options of each rule by its code, the settings' `[rules]` tables put in.
 
-    A table may be named by code or name, not by both. Raises SettingsError.
+    A table may be named by code or name, not by both. Raises SettingsError; not for
+    a table of no rule while a plugin can't be used, for it may be one of its.
     """
+    rules = known.rules
     by_key = {key: rule for rule in rules for key in (rule.code, rule.name)}
     given: dict[str, tuple[str, dict[str, object]]] = {}
     for key, table in settings.rules.items():
         rule = by_key.get(key)
+        if rule is None and not known.complete:
+            continue
         if rule is None:
             place = _place(origin, ("rules", key))
             raise SettingsError(f"{place}unknown rule '{key}'{did_you_mean(key, list(by_key))}")
@@ -78,17 +88,27 @@ def _convert(
 
 def _check(
     selector: str,
-    rules: Sequence[type[Rule]],
+    known: Known,
     where: str,
     origin: Origin | None = None,
     keys: Sequence[Key] = (),
 ) -> None:
+    rules = known.rules
     if any(specificity(selector, rule) is not None for rule in rules):
         return
-    known = ["ALL", *(rule.code for rule in rules), *(rule.name for rule in rules)]
+    names = ["ALL", *(rule.code for rule in rules), *(rule.name for rule in rules)]
     place = _place(origin, keys)
-    meant = did_you_mean(selector, known) or did_you_mean(selector.upper(), known)
-    raise SettingsError(f"{place}unknown rule '{selector}' {where}{meant}")
+    meant = did_you_mean(selector, names) or did_you_mean(selector.upper(), names)
+    raise SettingsError(f"{place}unknown rule '{selector}' {where}{meant or _not_named(known)}")
+
+
+def _not_named(known: Known) -> str:
+    """The plugins that are installed and that nobody named, for the rule may be of one."""
+    from cudalint.plugins import installed_plugins
+
+    named = {plugin.name for plugin in known.owners.values()}
+    others = [name for name in installed_plugins() if name not in named]
+    return f" (installed and not in 'plugins': {', '.join(others)})" if others else ""
 
 
 def _place(origin: Origin | None, keys: Sequence[Key]) -> str:

@@ -37,13 +37,13 @@ def schema(rules: Sequence[type[Rule]]) -> dict[str, Any]:
 
 
 def _rule(rule: type[Rule]) -> dict[str, Any]:
-    from cudalint.rulepage import read_page
+    from cudalint.rulepage import page_of
 
     given: dict[str, Any] = msgspec.to_builtins(msgspec.json.schema(rule.options))
     options = given["$defs"][rule.options.__name__]["properties"]
     level = {"enum": ["error", "warning", "note"], "default": rule.level.value}
     return {
-        "description": f"{rule.code} {rule.name}: {read_page(rule).summary}",
+        "description": f"{rule.code} {rule.name}: {page_of(rule).summary}",
         "type": "object",
         "properties": {"level": level, **options},
         "additionalProperties": False,

@@ -39,6 +39,8 @@ class Catalogue:
         """The name that `text` was probably meant to be; no code, for any is near any other."""
         import difflib
 
-        names = sorted(name for name in self._codes if not re.search(r"CU\d+$", name))
+        names = sorted(
+            name for name, code in self._codes.items() if name.removeprefix("cudalint-") != code
+        )
         found = difflib.get_close_matches(text, names, n=1, cutoff=0.8)
         return found[0] if found else None

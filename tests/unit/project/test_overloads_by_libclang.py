@@ -344,7 +344,7 @@ def test_a_finding_on_an_uncertain_path_is_less_sure(argument: str, expected: li
     from cudalint.registry import all_rules
 
     context = context_of({"a.cu": PATH.replace("SYNC", SYNC).replace("ARGUMENT", argument)})
-    (rule,) = (rule for rule in all_rules(()) if rule.code == "CU301")
+    (rule,) = (rule for rule in all_rules() if rule.code == "CU301")
     findings = list(rule().check(context.project, context, rule.options()))  # type: ignore[attr-defined]
     assert [finding.confidence.value for finding in findings] == expected
     said = "may call" if expected == ["medium"] else "calls"

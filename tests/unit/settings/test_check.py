@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from cudalint.finding import Level
+from cudalint.registry import Known
 from cudalint.rule import FileRule
+from cudalint.run import Notification
 from cudalint.settings.check import check_selectors, rule_options
 from cudalint.settings.load import Loaded, parse_settings
 from cudalint.settings.model import Settings
@@ -40,7 +42,7 @@ class Plain(FileRule):
     level = Level.ERROR
 
 
-RULES = (Sync, Plain)
+RULES = Known((Sync, Plain))
 
 
 def loaded(text: str) -> Loaded:
@@ -108,3 +110,11 @@ def test_bad_options(text: str, complaint: str) -> None:
     with pytest.raises(SettingsError) as error:
         options(text)
     assert str(error.value) == complaint
+
+
+def test_while_a_plugin_cannot_be_used_unknown_rules_may_be_its() -> None:
+    problem = Notification("plugin-failed", Level.ERROR, "plugin 'house' can't be imported")
+    known = Known(RULES.rules, problems=(problem,))
+    given = loaded("select = ['HO001', 'CU302']\n[rules.HO001]\nat = 'most'\n")
+    check_selectors(given, Overrides(ignore=("raw-malloc",)), known)
+    assert set(rule_options(given.settings, given.origin, known)) == {"CU301", "CU302"}

@@ -39,7 +39,8 @@ def _marked(path: str, marker: str, above: str, start: int) -> list[Span]:
         if run[0] == "^":
             last = first
         content = above.rstrip("\r\n")
-        assert last <= len(content), f"a marker reaches beyond its line: {above!r}"
+        if last > len(content):
+            raise AssertionError(f"a marker reaches beyond its line: {above!r}")
         before, marked = _bytes(content[:first]), _bytes(content[first:last])
         found.append(Span(path, start + len(before), start + len(before) + len(marked)))
     return found
