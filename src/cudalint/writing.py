@@ -20,14 +20,18 @@ def write_named(path: Path, data: bytes) -> None:
     """Make `data` the content of the report or baseline at `path`. Raises OSError.
 
     A name may come with the tree that is linted, so that a link there which leads
-    out of its folder is not followed. A file that is read-only stays what it is.
+    out of its folder is not followed, nor one on the way there that leads out of
+    the working folder. A file that is read-only stays what it is, and so does what
+    cudalint itself reads.
     """
     if not str(path.absolute()).startswith(_SPECIAL):
-        outside = link_out(path)
+        meant = what_is_read(path)
+        if meant is not None:
+            raise OSError(errno.EEXIST, f"that is the name of {meant}", str(path))
+        outside = link_out(path) or _way_out(path)
         mode = _mode(path)
         if outside is not None and not (mode is not None and stat.S_ISCHR(mode)):
-            problem = f"a symbolic link that leads to {outside}, outside its folder"
-            raise OSError(errno.ELOOP, problem, str(path))
+            raise OSError(errno.ELOOP, _led_astray(path, outside), str(path))
         if mode is not None and stat.S_ISREG(mode) and is_read_only(path):
             raise OSError(errno.EACCES, "it is read-only", str(path))
     replace_file(path, data)
@@ -39,6 +43,36 @@ def link_out(path: Path) -> str | None:
         return None
     real = os.path.realpath(path)
     return None if Path(real).is_relative_to(os.path.realpath(path.parent)) else real
+
+
+def what_is_read(path: Path) -> str | None:
+    """What cudalint reads a file of this name as, so that nothing else may go there; else None."""
+    from cudalint.discovery.kinds import is_manifest, is_source
+    from cudalint.settings.load import NAMES
+
+    for name in (path.name, os.path.basename(os.path.realpath(path))):  # noqa: PTH119
+        if is_source(name):
+            return "a source"
+        if is_manifest(name):
+            return "a manifest"
+        if name in NAMES:
+            return "a settings file"
+    return None
+
+
+def _way_out(path: Path) -> str | None:
+    """Where the folder of `path` is, if it is named as one below the working folder and is not."""
+    here = os.path.realpath(Path.cwd())
+    folder = os.path.realpath(path.parent)
+    named = Path(os.path.normpath(path.absolute()))
+    below = any(os.path.realpath(parent) == here for parent in named.parents)
+    return folder if below and not Path(folder).is_relative_to(here) else None
+
+
+def _led_astray(path: Path, outside: str) -> str:
+    if os.path.islink(path):  # noqa: PTH114
+        return f"a symbolic link that leads to {outside}, outside its folder"
+    return f"its folder is behind a symbolic link, in {outside}, outside the working folder"
 
 
 def is_read_only(path: Path) -> bool:

@@ -82,6 +82,8 @@ def test_a_report_in_a_file(tree: Path) -> None:
         ((), "nothing to lint: give files or folders, or see --help"),
         (("--frobnicate", "."), "No such option"),
         (("--select", "CU999", "."), "unknown rule 'CU999' in --select on the command line"),
+        (("--select", "", "."), "'--select': it names no rule; ALL are all of them"),
+        (("--select", " , ", "."), "'--select': it names no rule; ALL are all of them"),
         (("--jobs", "0", "."), "'0' is neither a positive number nor 'auto'"),
         (("--output-format", "yaml", "."), "'yaml' is not one of"),
         (("--config", "gone.toml", "."), "cannot read gone.toml: No such file or directory"),

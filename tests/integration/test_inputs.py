@@ -202,19 +202,36 @@ def test_a_device_that_never_ends_is_refused(tree: Path, arguments: tuple[str, .
     assert "/dev/zero: a device, not a regular file" in line.replace("'", "")
 
 
-@pytest.mark.parametrize("arguments", [("-",), ("@-",)])
-def test_stdin_that_never_ends_is_refused(tree: Path, arguments: tuple[str, ...]) -> None:
+def endless(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     with Path("/dev/zero").open("rb") as zero:
-        done = subprocess.run(
+        return subprocess.run(
             cudalint_command(*NEVER, *arguments),
             cwd=tree,
             stdin=zero,
             capture_output=True,
+            text=True,
             timeout=120,
         )
+
+
+def test_a_list_on_stdin_that_never_ends_is_refused(tree: Path) -> None:
+    done = endless(tree, "@-")
     assert done.returncode == 2
-    (line,) = done.stderr.decode().splitlines()
+    (line,) = done.stderr.splitlines()
     assert line.endswith(": more than 100000000 bytes")
+
+
+def test_a_source_on_stdin_is_bounded_as_one_on_the_disk(tree: Path) -> None:
+    write_files(tree, {"cudalint.toml": f"max-file-size = {len(BAD)}\n"})
+    assert found(piped(tree, BAD, *NEVER, *LINES, "-")) == [("CU108", "stdin.cu")]
+    larger = piped(tree, BAD + " ", *NEVER, *LINES, "-")
+    assert (larger.returncode, found(larger)) == (1, [("CU004", "stdin.cu")])
+    done = endless(tree, "--output", "concise", "-")
+    assert done.returncode == 1
+    assert f"more than max-file-size ({len(BAD)} bytes)" in done.stdout
+    write_files(tree, {"cudalint.toml": "max-file-size = 0\n"})
+    wrong = piped(tree, BAD, *NEVER, "-")
+    assert (wrong.returncode, wrong.stderr.count(b"\n")) == (2, 1)
 
 
 def test_a_list_from_a_process_substitution(tree: Path) -> None:

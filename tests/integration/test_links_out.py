@@ -8,6 +8,7 @@ import pytest
 from test_cli import BAD, GOOD, NEVER, start
 
 from conftest import write_files
+from inside import inside
 
 BASELINE = "cudalint-baseline.json"
 
@@ -43,6 +44,39 @@ def test_nothing_is_written_through_a_link_out(
     assert "Traceback" not in done.stderr
     assert (outside.read_bytes() if outside.exists() else None) == (old if exists else None)
     assert (tree / name).is_symlink()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("baseline", "write", *NEVER, "--baseline", "out/new.json", "."),
+        (*NEVER, "--output", "sarif:out/new.sarif", "."),
+        (*NEVER, "--output", "sarif:out/../new.sarif", "."),
+        (*NEVER, "--output", "sarif:{tree}/out/new.sarif", "."),
+    ],
+)
+def test_nothing_is_written_through_a_folder_that_is_a_link_out(
+    tree: Path, arguments: tuple[str, ...]
+) -> None:
+    outside = tree.parent / "outside" / "deep"
+    outside.mkdir(parents=True)
+    (tree / "out").symlink_to(outside)
+    done = inside(tree, *(word.format(tree=tree) for word in arguments))
+    assert done.code == 2
+    assert "its folder is behind a symbolic link, in " in done.err
+    assert done.err.count("\n") == 1
+    assert [*tree.parent.rglob("new.*")] == []
+
+
+def test_folders_that_are_links_elsewhere_are_followed(tree: Path) -> None:
+    """Within the working folder, and where one named another place oneself."""
+    write_files(tree, {"real/.keep": ""})
+    (tree / "out").symlink_to("real")
+    (tree.parent / "alias").symlink_to(tree / "real")
+    for number, folder in enumerate(("out", "../alias", str(tree.parent / "alias"))):
+        done = inside(tree, *NEVER, "--output", f"json:{folder}/{number}.json", "good.cu")
+        assert (done.code, done.err) == (0, "")
+        assert (tree / "real" / f"{number}.json").is_file()
 
 
 def test_a_link_within_the_folder_and_one_to_a_device_are_followed(tree: Path) -> None:

@@ -6,7 +6,8 @@ Which files the paths stand for is `cudalint.discovery`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,21 +58,22 @@ def read_inputs(options: Mapping[str, Any], cwd: Path) -> Inputs:
     """Take the arguments and lists apart, and read stdin where it is meant.
 
     Raises UsageError for what can't go together, ClickException for a list that
-    can't be read.
+    can't be read, SettingsError for settings that stdin's bound can't be had of.
     """
     arguments: tuple[str, ...] = options["paths"]
     lists = [word[1:] for word in arguments if word.startswith("@")] + [*options["files_from"]]
     _check(options, arguments, lists)
     paths = [word for word in arguments if word != "-" and not word.startswith("@")]
-    contents = {}
+    name = options["stdin_filename"] or STDIN_NAME
     if "-" in arguments:
-        name = options["stdin_filename"] or STDIN_NAME
         paths.append(name)
-        contents[os.path.normpath(cwd / name)] = _stdin()
-    listed = [path for name in lists for path in _listed(name, cwd)]
+    paths += [path for name in lists for path in _listed(name, cwd)]
     if not arguments and not lists:
         return Inputs((".",), {})
-    return Inputs((*paths, *listed), contents, empty=not paths and not listed)
+    contents = {}
+    if "-" in arguments:
+        contents[os.path.normpath(cwd / name)] = _stdin(_most_bytes(paths, options, cwd))
+    return Inputs(tuple(paths), contents, empty=not paths)
 
 
 def _check(options: Mapping[str, Any], arguments: tuple[str, ...], lists: list[str]) -> None:
@@ -85,11 +87,18 @@ def _check(options: Mapping[str, Any], arguments: tuple[str, ...], lists: list[s
         )
 
 
-def _stdin() -> bytes:
-    from cudalint.namedfile import read_stdin
+def _most_bytes(paths: Sequence[str], options: Mapping[str, Any], cwd: Path) -> int:
+    """How large a source may be by the settings that the run will have. Raises SettingsError."""
+    from cudalint.settings.load import load_settings
 
+    config, isolated = options["config"], options["isolated"]
+    return load_settings(paths, cwd, config=config, isolated=isolated).settings.max_file_size
+
+
+def _stdin(limit: int) -> bytes:
+    """What comes on stdin; of more than `limit` bytes, enough to see that it is too much."""
     try:
-        return read_stdin()
+        return sys.stdin.buffer.read(limit + 1)
     except OSError as error:
         raise click.ClickException(f"cannot read stdin: {error.strerror}") from None
 

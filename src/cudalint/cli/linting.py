@@ -22,13 +22,29 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _selectors(name: str, text: str) -> Callable[..., Any]:
-    return click.option(name, multiple=True, metavar="RULES", callback=words, help=text, default=())
+def _selectors(
+    name: str, text: str, callback: Callable[..., tuple[str, ...]] = words
+) -> Callable[..., Any]:
+    return click.option(
+        name, multiple=True, metavar="RULES", callback=callback, help=text, default=()
+    )
+
+
+def _some_words(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Words as of `words`; an option that is given and names nothing is no option left out."""
+    found = words(context, parameter, values)
+    if values and not found:
+        raise click.BadParameter("it names no rule; ALL are all of them", param=parameter)
+    return found
 
 
 _OPTIONS = (
     _selectors(
-        "--select", "Run these rules only: codes, prefixes (CU3), names or ALL, with commas."
+        "--select",
+        "Run these rules only: codes, prefixes (CU3), names or ALL, with commas.",
+        _some_words,
     ),
     _selectors("--ignore", "Do not run these rules."),
     _selectors("--extend-select", "Run these rules too."),

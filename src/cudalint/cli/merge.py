@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,8 @@ def command(logs: tuple[str, ...], output_file: str | None) -> int:
     from cudalint.namedfile import read_named
     from cudalint.sarif.merge import MergeError, merge
 
+    if output_file is not None and os.path.realpath(output_file) in map(os.path.realpath, logs):
+        raise click.UsageError(f"'{output_file}' is one of the logs to join")
     try:
         read = partial(read_named, limit=_MOST_BYTES, pipes=True)
         merged = merge({log: read(log) for log in logs})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from cudalint.cli.destination import check_destination
 from cudalint.cli.main import complain
 from cudalint.reporters.formats import FOR_PEOPLE, FORMATS, report
 
@@ -118,6 +119,9 @@ def chosen_outputs(options: Mapping[str, Any]) -> tuple[Output, ...]:
     for place in places:
         if places.count(place) > 1:
             raise click.UsageError(f"two reports can't both go to '{os.path.relpath(place)}'")
+    for output in outputs:
+        if output.file is not None:
+            check_destination(output.file, options)
     if not any(output.format in FOR_PEOPLE for output in outputs):
         for name in ("statistics", "max_findings"):
             if options[name] not in (None, False):

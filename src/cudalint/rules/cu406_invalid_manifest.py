@@ -81,6 +81,7 @@ class InvalidManifest(TreeRule):
         "blank-module": "'{0}' has no module name, so the host can't look it up; write one.",
         "arch-unknown": "'{0}' is no arch of nvcc's, so none is known; write one like 'sm_90'.",
         "inherits-absent": "'{0}' is no folder beside this one, so nothing is inherited.",
+        "inherits-circle": "'{0}' inherits from itself: '{1}'; one of these is to inherit nothing.",
         "use-outside": "'{0}' leaves the kernel tree; 'use' takes files below its root.",
         "use-link": "'{0}' leads through a symbolic link; 'use' takes regular files.",
         "use-absent": "'{0}' is not there; 'use' is relative to the hardware folder.",
@@ -199,6 +200,15 @@ extra_nvcc_flags = [true]
             'inherits = "hopper"\n           ~~~~~~~~\n',
             files=_FILES,
             message="'sm90' is no arch of nvcc's, so none is known; write one like 'sm_90'.",
+        ),
+        Example(
+            path="gb10/HARDWARE.toml",
+            code='[hardware]\narch = "sm_121"\ninherits = "hopper"\n           ~~~~~~~~\n',
+            files={
+                **_FILES,
+                "hopper/HARDWARE.toml": '[hardware]\narch = "sm_90a"\ninherits = "gb10"\n',
+            },
+            message="'gb10' inherits from itself: 'gb10, hopper, gb10';",
         ),
         Example(
             path="gb10/qwen/MODEL.toml",

@@ -24,6 +24,12 @@ KEY = "cudalint/v1"
 Subject = tuple[str, str, str, bytes]
 """A finding's code, its file's name, the function around, and the text of its lines."""
 
+_LONGEST = 4096
+"""The most bytes of text that a subject holds: of more it has the digest.
+
+Thousands of findings may be on one endless line, and each hashes its subject.
+"""
+
 
 def fingerprint(subject: Subject, ordinal: int) -> str:
     """The fingerprint of a finding before which `ordinal` of the same subject came in its file."""
@@ -44,6 +50,7 @@ class FileFingerprints:
         self._index = index
         self._functions = EnclosingFunctions(model)
         self._seen: Counter[Subject] = Counter()
+        self._texts: dict[tuple[int, int], bytes] = {}
 
     def of(self, finding: Finding) -> str:
         """The fingerprint of the next finding."""
@@ -63,10 +70,17 @@ class FileFingerprints:
             return b""
         first = self._index.bounds(self._index.line_of(span.start))[0]
         last = self._index.bounds(self._index.line_of(max(span.start, span.end - 1)))[1]
-        text = self._data[first:last]
-        if b"/" in text:
-            text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
-        return b" ".join(text.split())
+        if (first, last) not in self._texts:
+            self._texts[first, last] = _significant(self._data[first:last])
+        return self._texts[first, last]
+
+
+def _significant(text: bytes) -> bytes:
+    """Text without comments and with one blank for white space, or the digest of that."""
+    if b"/" in text:
+        text = re.sub(rb"//[^\n]*|/\*.*?\*/", b" ", text, flags=re.DOTALL)
+    words = b" ".join(text.split())
+    return words if len(words) <= _LONGEST else hashlib.sha256(words).hexdigest().encode()
 
 
 class EnclosingFunctions:

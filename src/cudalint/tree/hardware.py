@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable, Iterator
 
 from cudalint.tree.folders import Folders
 from cudalint.tree.landmarks import HARDWARE, MODEL
@@ -52,7 +53,30 @@ def read_hardware(path: str, tree_root: str, folders: Folders) -> Hardware | Oth
         flags=flags,
         includes=includes,
         faults=tuple(sorted(faults)),
+        inherits_span=None if inherits is None else (section or {})["inherits"].span,
     )
+
+
+def circles(hardware: Iterable[Hardware]) -> Iterator[ManifestFault]:
+    """A fault for each circle of hardware folders that inherit from one another."""
+    by_name = {hw.name: hw for hw in hardware}
+    seen: set[str] = set()
+    for start in by_name.values():
+        way: dict[str, Hardware] = {}
+        at: Hardware | None = start
+        while at is not None and at.name not in seen:
+            seen.add(at.name)
+            way[at.name] = at
+            at = by_name.get(at.inherits or "")
+        if at is None or at.name not in way:
+            continue
+        names = list(way)
+        circle = names[names.index(at.name) :]
+        least = circle.index(min(circle))
+        circle = [*circle[least:], *circle[: least + 1]]
+        span = way[circle[0]].inherits_span
+        assert span is not None
+        yield ManifestFault(span, "inherits-circle", (circle[0], ", ".join(circle)))
 
 
 def read_kernel_source(

@@ -77,7 +77,8 @@ class Layer(msgspec.Struct, frozen=True):
 class Hardware(msgspec.Struct, frozen=True):
     """A `<hw>/` folder with what HARDWARE.toml says; `arch` None when unknown.
 
-    `flags` and `includes` are as in `Manifest`.
+    `flags` and `includes` are as in `Manifest`; `inherits_span` is where
+    `inherits` stands.
     """
 
     path: str
@@ -87,6 +88,7 @@ class Hardware(msgspec.Struct, frozen=True):
     flags: tuple[Value, ...]
     includes: tuple[str, ...] = ()
     faults: tuple[ManifestFault, ...] = ()
+    inherits_span: Span | None = None
 
 
 class OtherHardware(msgspec.Struct, frozen=True):

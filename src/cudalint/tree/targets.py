@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from cudalint.tree.folders import Folders, join
-from cudalint.tree.hardware import read_kernel_source
+from cudalint.tree.hardware import circles, read_kernel_source
 from cudalint.tree.landmarks import COMMON, HARDWARE, MANIFEST, MODEL
 from cudalint.tree.layers import has_sources, link_faults, read_layer
 from cudalint.tree.model import Hardware, KernelTree, Layer, ManifestFault, Target, Value
@@ -39,7 +39,10 @@ class _Resolution:
         self._by_name = {hw.name: hw for hw in hardware}
         self._layers: dict[str, Layer] = {}
         self._kernel_sources: dict[str, str | None] = {}
-        self._faults: set[ManifestFault] = set(link_faults(root, root, folders))
+        self._faults: set[ManifestFault] = {
+            *link_faults(root, root, folders),
+            *circles(hardware),
+        }
         self.manifests: set[str] = set()
 
     @property

@@ -97,3 +97,19 @@ def test_a_lambda_belongs_to_its_function() -> None:
     source = b"void outer() {\n  auto f = [] { inside(); };\n  f();\n}\n"
     functions = EnclosingFunctions(read_model("a.cu", source))
     assert functions.around(source.index(b"inside")) == "outer"
+
+
+def test_a_line_without_end_is_read_once_and_told_by_its_digest() -> None:
+    """Thousands of findings may be on it: each must cost no more than on a short one."""
+    line = "cudaEventRecord(e); " * 2000
+    data = line.encode()
+    made = FileFingerprints("k/a.cu", data, LineIndex(data), None)
+    subjects = [
+        made.subject(SampleRecord.report("missing", span_of("a.cu", data, "cudaEventRecord", n), 0))
+        for n in (0, 1999)
+    ]
+    assert subjects[0] == subjects[1]
+    assert subjects[0][3] is subjects[1][3]
+    assert len(subjects[0][3]) == 64
+    assert len(set(prints(line))) == 2000
+    assert not set(prints(line)) & set(prints(line + "x"))

@@ -178,6 +178,39 @@ def test_inheriting_from_what_is_not_there_is_a_fault(tmp_path: Path) -> None:
     assert text[fault.span.start : fault.span.end] == '"nope"'
 
 
+def inheriting(**parents: str) -> dict[str, str]:
+    """Hardware folders, each with whom it inherits from."""
+    files = {}
+    for name, parent in parents.items():
+        files[f"{name}/HARDWARE.toml"] = f'[hardware]\narch = "sm_90"\ninherits = "{parent}"\n'
+        files[f"{name}/common/{name}.cu"] = ""
+    return files
+
+
+@pytest.mark.parametrize(
+    ("parents", "circles"),
+    [
+        ({"a": "a"}, ["a, a"]),
+        ({"b": "a", "a": "b"}, ["a, b, a"]),
+        ({"a": "c", "b": "c", "c": "d", "d": "b"}, ["b, c, d, b"]),
+        ({"a": "b", "b": "a", "x": "y", "y": "x", "z": "x"}, ["a, b, a", "x, y, x"]),
+        ({"a": "b", "b": "c", "c": "gone"}, []),
+    ],
+)
+def test_a_circle_of_inheritance_is_one_fault(
+    tmp_path: Path, parents: dict[str, str], circles: list[str]
+) -> None:
+    tree = only(tmp_path, inheriting(**parents))
+    found = [fault for fault in tree.faults if fault.kind == "inherits-circle"]
+    assert [fault.arguments[1] for fault in found] == circles
+    for fault in found:
+        first, second = fault.arguments[1].split(", ")[:2]
+        assert fault.arguments[0] == first
+        assert fault.span.path == f"{first}/HARDWARE.toml"
+        text = inheriting(**parents)[fault.span.path]
+        assert text[fault.span.start : fault.span.end] == f'"{second}"'
+
+
 def test_use_brings_files_of_the_tree(tmp_path: Path) -> None:
     use = '[sources]\nuse = ["big/fp8/b.cu", "../hopper/common/h.cuh"]\n'
     tree = only(
