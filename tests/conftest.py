@@ -14,6 +14,9 @@ from cudalint.run import Run
 from cudalint.runner import Request, run
 from cudalint.settings.select import Overrides
 
+# The sample plugin has tests of its own, which run where it is installed.
+collect_ignore = ["fixtures"]
+
 # A property holds or it doesn't; how fast a busy machine draws examples is no part of it.
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]

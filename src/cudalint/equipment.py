@@ -1,4 +1,4 @@
-"""What cudalint finds to work with on a machine: its libraries, compilers and cache.
+"""What cudalint finds to work with on a machine: its libraries, compilers, plugins and cache.
 
 Each is tried, not only looked for. The settings are `cudalint config`'s business.
 """
@@ -32,6 +32,7 @@ def equipment(cache: Path | None) -> Iterator[Part]:
     yield _grammar()
     yield _libclang()
     yield from _compilers()
+    yield from _plugins()
     yield _cache(cache)
 
 
@@ -86,6 +87,18 @@ def _compilers() -> Iterator[Part]:
     if not toolchains.found:
         mend = "nothing is compiled (CU5): install a CUDA toolkit, or cudalint[nvcc] with pip"
         yield Part("nvcc", "none that can be used", mend)
+
+
+def _plugins() -> Iterator[Part]:
+    """Every installed plugin, whether settings name it or not."""
+    from cudalint.plugins import installed_plugins
+    from cudalint.registry import known_rules
+
+    for name, plugin in installed_plugins().items():
+        known = known_rules([name])
+        codes = ", ".join(sorted(known.owners)) or "no rule"
+        lack = "; ".join(problem.message for problem in known.problems)
+        yield Part("plugin", f"{plugin}: {codes}", lack)
 
 
 def _cache(folder: Path | None) -> Part:

@@ -6,15 +6,19 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from conftest import lint, write_files
 from cudalint import plugins
-from cudalint.finding import Level
+from cudalint.finding import Finding, Level
 from cudalint.registry import all_rules, known_rules
 from cudalint.reporters.sarif import sarif
+from cudalint.rule import Example, FileRule
+from cudalint.ruleform import rules_in
 from cudalint.run import Plugin, Run
+from cudalint.testing import check_form, examples
 
 RULE = """
 from cudalint.finding import Finding, Level, Span
@@ -282,3 +286,41 @@ def test_an_unknown_rule_may_be_of_a_plugin_that_is_not_named(install: Install, 
     hint = r"unknown rule 'HO9' in --select on the command line \(installed and not in 'plugins':"
     with pytest.raises(SettingsError, match=hint):
         lint(root, select=("HO9",))
+
+
+def test_the_rule_that_the_guide_writes(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[2] / "docs" / "plugins.md"
+    marker = "<!-- file: house_rules/ho001_raw_malloc.py -->\n```python\n"
+    (source,) = (part.partition("```")[0] for part in guide.read_text().split(marker)[1:])
+    module = ModuleType("ho001_raw_malloc")
+    vars(module)["__name__"] = module.__name__
+    exec(compile(source, "plugins.md", "exec"), vars(module))
+    (written,) = rules_in(module)
+    check_form(written)
+    cases = examples(written)
+    assert [str(case) for case in cases] == ["HO001-invalid-0", "HO001-valid-0"]
+    for case in cases:
+        case.check(tmp_path / str(case))
+
+
+def test_an_example_that_does_not_hold_says_what_was_found(tmp_path: Path) -> None:
+    class Silent(FileRule):
+        code = "HO001"
+        name = "silent-rule"
+        level = Level.NOTE
+        messages = {"said": "Said."}
+        INVALID = (Example("int x;\n~~~\n"),)
+        VALID = (Example("int x;\n"),)
+
+        def check(self, *_: object) -> Iterator[Finding]:
+            yield from ()
+
+    for case, complaint in zip(
+        examples(Silent),
+        (r"spans: expected \[Span\(path='example.cu', start=0, end=3\)\]\n  found \[\]", "CU101"),
+        strict=True,
+    ):
+        with pytest.raises(AssertionError, match=complaint):
+            case.check(tmp_path / str(case))
+    with pytest.raises(AssertionError, match="HO001: headings are"):
+        check_form(Silent)

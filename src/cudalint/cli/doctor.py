@@ -21,7 +21,7 @@ from cudalint.cli.options import cache_folder, cache_options
 )
 @cache_options
 def command(**options: Any) -> int:
-    """Try what cudalint works with: grammar, libclang, nvcc, nvdisasm, cache.
+    """Try what cudalint works with: grammar, libclang, nvcc, nvdisasm, plugins, cache.
 
     Exits 1 when something is lacking, and says what that costs and how to mend it.
     """
