@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,10 @@ from cudalint.cli.output import (
 )
 from cudalint.cli.showfiles import show_files, show_files_option
 from cudalint.cli.streams import OutputError
+from cudalint.cli.watching import check_watch_option, lint_on_changes, watch_option
+
+if TYPE_CHECKING:
+    from cudalint.runner import Request
 
 
 def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> Any:
@@ -30,6 +34,17 @@ def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> A
         raise click.BadParameter(str(error), param=parameter) from None
 
 
+def _request(options: dict[str, Any]) -> Request:
+    return linting_request(
+        options,
+        strict=options["strict"],
+        exit_zero=options["exit_zero"],
+        shard=options["shard"],
+        baseline=options["baseline"],
+        diff_base=options["diff_base"],
+    )
+
+
 @click.command("check", options_metavar="[OPTIONS]")
 @click.argument("paths", nargs=-1, type=click.Path(readable=False))
 @linting_options
@@ -37,6 +52,7 @@ def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> A
 @fix_options
 @output_options
 @show_files_option
+@watch_option
 @click.option("--strict", is_flag=True, help="Let notes fail the run too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 though there are findings.")
 @click.option(
@@ -59,6 +75,7 @@ def command(**options: Any) -> int:
     outputs = chosen_outputs(options)
     check_fix_options(options)
     check_adoption_options(options)
+    check_watch_option(options, outputs)
     if options["shard"] is not None and options["sarif_embed"]:
         raise click.UsageError("--sarif-embed can't go with --shard, whose logs are to be joined")
     if options["shard"] is not None and options["baseline"] is not None:
@@ -66,14 +83,9 @@ def command(**options: Any) -> int:
             "--baseline can't go with --shard: only a whole run knows what of it is fixed"
         )
     try:
-        request = linting_request(
-            options,
-            strict=options["strict"],
-            exit_zero=options["exit_zero"],
-            shard=options["shard"],
-            baseline=options["baseline"],
-            diff_base=options["diff_base"],
-        )
+        if options["watch"]:
+            return lint_on_changes(lambda: _request(options), lint, outputs, options)
+        request = _request(options)
         if options["show_files"]:
             return tell(show_files(request), options)
         if options["diff"]:

@@ -41,6 +41,7 @@ Examples:
   cudalint . --output sarif:cudalint.sarif --output text
   git diff --name-only -z main... | cudalint --files-from -
   cudalint --diff src/                    what --fix would mend
+  cudalint --watch src/                   again on every change, until Ctrl-C
   cudalint baseline write                 put up with what there is, see what comes
   cudalint rule CU302                     what a rule is about, and how to fix it
   cudalint graph step src/                why a function is on a launch path, or not
