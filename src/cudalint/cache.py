@@ -54,73 +54,96 @@ def delete(folder: Path) -> int:
     return size
 
 
-class ModelCache:
-    """File models in the folder `folder`/models.
+class EntryFolder:
+    """Small files in the folder `folder`/models of a cache, each read and replaced whole.
 
-    `failure` is why it could not be written, None while all is well.
+    `failure` is why one could not be written, None while all is well.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "models"
-        self._stamp = _extractor_stamp()
-        self._decode = msgspec.msgpack.Decoder(FileModel).decode
-        self._encode = msgspec.msgpack.Encoder().encode
+        self.folder = folder / "models"
         self.failure: str | None = None
 
-    def get(self, path: str, data: bytes) -> FileModel | None:
-        """The model of a file with this path and content, None when it is not there."""
-        entry = self._entry(path, data)
+    def read(self, entry: Path) -> bytes | None:
+        """What an entry holds, None when it is absent or can't be read; it counts as used."""
         try:
             with entry.open("rb") as stream:
                 modified = os.fstat(stream.fileno()).st_mtime
-                model = self._decode(stream.read())
+                data = stream.read()
             if not _is_of_today(modified, time.time()):
                 os.utime(entry)
-        except (OSError, msgspec.MsgspecError):
-            # Absent, unreadable or damaged: all the same, it is extracted anew.
+        except OSError:
             return None
-        return model
+        return data
 
-    def put(self, data: bytes, model: FileModel) -> None:
-        """Store the model; another process may do so at the same time.
-
-        One of a file whose name is no UTF-8 is not kept: an entry holds the name,
-        and can't hold such a one.
-        """
-        if self.failure is not None or not is_utf8(model.path):
-            return
-        entry = self._entry(model.path, data)
+    def write(self, entry: Path, data: bytes) -> None:
+        """Replace an entry; another process may do so at the same time."""
         # The number of the process alone is no name: containers that share a cache share it.
         draft = entry.with_suffix(f".{os.urandom(6).hex()}")
         try:
             if not entry.parent.is_dir():
                 self._make(entry.parent)
-            draft.write_bytes(self._encode(model))
+            draft.write_bytes(data)
             draft.replace(entry)
         except OSError as error:
-            self.failure = f"cannot write the cache in {self._folder.parent}: {error.strerror}"
+            self.failure = f"cannot write the cache in {self.folder.parent}: {error.strerror}"
             with suppress(OSError):
                 draft.unlink()
 
+    def _make(self, folder: Path) -> None:
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        tag = self.folder.parent / "CACHEDIR.TAG"
+        if not tag.exists():
+            tag.write_text("Signature: 8a477f597d28d172789f06886806bc55\n# cudalint's cache.\n")
+
+
+class ModelCache(EntryFolder):
+    """File models, each by the content and the path of its file."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._stamp = _extractor_stamp()
+        self._decode = msgspec.msgpack.Decoder(FileModel).decode
+        self._encode = msgspec.msgpack.Encoder().encode
+
+    def get(self, path: str, data: bytes) -> FileModel | None:
+        """The model of a file with this path and content, None when it is not there."""
+        entry = self.read(self._entry(path, data))
+        try:
+            return None if entry is None else self._decode(entry)
+        except msgspec.MsgspecError:
+            # Damaged: all the same, it is extracted anew.
+            return None
+
+    def put(self, data: bytes, model: FileModel) -> None:
+        """Store the model.
+
+        One of a file whose name is no UTF-8 is not kept: an entry holds the name,
+        and can't hold such a one.
+        """
+        if self.failure is None and is_utf8(model.path):
+            self.write(self._entry(model.path, data), self._encode(model))
+
     def prune(self) -> None:
         """Delete what was not used for a long time; once a day is enough."""
-        marker = self._folder / "pruned"
+        marker = self.folder / "pruned"
         now = time.time()
         try:
             if _is_of_today(marker.stat().st_mtime, now):
                 return
         except OSError:
-            if not self._folder.is_dir():
+            if not self.folder.is_dir():
                 return
         try:
-            for entry in self._folder.glob("*/*"):
+            for entry in self.folder.glob("*/*"):
                 # Another process may tidy too, or just give its entry the final name.
                 with suppress(FileNotFoundError):
                     if now - entry.stat().st_mtime > KEPT_DAYS * _DAY:
                         entry.unlink()
             marker.touch()
         except OSError as error:
-            self.failure = self.failure or f"cannot tidy {self._folder}: {error.strerror}"
+            self.failure = self.failure or f"cannot tidy {self.folder}: {error.strerror}"
 
     def _entry(self, path: str, data: bytes) -> Path:
         from hashlib import blake2b
@@ -128,14 +151,7 @@ class ModelCache:
         digest = blake2b(self._stamp, digest_size=20)
         digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + data)
         name = digest.hexdigest()
-        return self._folder / name[:2] / name[2:]
-
-    def _make(self, folder: Path) -> None:
-        self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        tag = self._folder.parent / "CACHEDIR.TAG"
-        if not tag.exists():
-            tag.write_text("Signature: 8a477f597d28d172789f06886806bc55\n# cudalint's cache.\n")
+        return self.folder / name[:2] / name[2:]
 
 
 def _is_of_today(modified: float, now: float) -> bool:
@@ -159,6 +175,10 @@ def _extractor_stamp() -> bytes:
         spec = find_spec(name)
         if spec is not None and spec.origin:
             files += [Path(spec.origin), *sorted(Path(spec.origin).parent.glob("*.so"))]
-    states = [(file.name, file.stat()) for file in files]
-    parts = [f"{name}:{state.st_size}:{state.st_mtime_ns}" for name, state in states]
-    return "\n".join((cudalint.__version__, *parts)).encode()
+    return "\n".join((cudalint.__version__, *map(state_of, files))).encode()
+
+
+def state_of(file: Path) -> str:
+    """What changes when a file of code does."""
+    state = file.stat()
+    return f"{file.name}:{state.st_size}:{state.st_mtime_ns}"

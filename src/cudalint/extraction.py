@@ -6,7 +6,7 @@ What comes out does not depend on how many processes there are.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,7 +34,7 @@ class Extraction(msgspec.Struct, frozen=True):
     `cut_off` says of files why they were not read to their end: they have no model.
     """
 
-    models: dict[str, FileModel]
+    models: Mapping[str, FileModel]
     notifications: tuple[Notification, ...] = ()
     cut_off: dict[str, str] = {}
 
@@ -74,6 +74,29 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
             cache.put(data, result)
     models = {file.path: found[file.path] for file in files if file.path in found}
     return Extraction(models, tuple(notifications), cut_off)
+
+
+def later(files: Sequence[SourceFile], cache: ModelCache | None) -> Extraction:
+    """The models of files that `extract` has read before, each when it is asked for."""
+    return Extraction(_OnDemand({file.path: file for file in files if not file.problem}, cache))
+
+
+class _OnDemand(Mapping[str, "FileModel"]):
+    def __init__(self, files: Mapping[str, SourceFile], cache: ModelCache | None) -> None:
+        self._files = files
+        self._cache = cache
+        self._known: dict[str, FileModel] = {}
+
+    def __getitem__(self, path: str) -> FileModel:
+        if path not in self._known:
+            self._known[path] = extract([self._files[path]], self._cache, 1).models[path]
+        return self._known[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
 
 
 def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _CutOff | str]:

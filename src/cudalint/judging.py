@@ -116,6 +116,11 @@ class Judge:
         ask = rule.is_idle
         return self._guarded(rule, "the settings", lambda: ask(self._context.settings), False)
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether any rule has failed so far."""
+        return bool(self._failures)
+
     def failures(self) -> Iterator[Notification]:
         """One notification for each rule that failed."""
         for code, failure in self._failures.items():

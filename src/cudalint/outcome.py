@@ -59,16 +59,21 @@ class MacroBodies:
     """Which places lie in the definition of a macro."""
 
     def __init__(self, models: Mapping[str, FileModel]) -> None:
-        self._ranges = {
-            path: sorted((m.span.start, m.span.end) for m in model.macros)
-            for path, model in models.items()
-        }
+        self._models = models
+        self._known: dict[str, list[tuple[int, int]]] = {}
 
     def hold(self, span: Span) -> bool:
         """Whether `span` begins in one."""
-        ranges = self._ranges.get(span.path, [])
+        ranges = self._ranges(span.path)
         at = bisect_right(ranges, (span.start, 1 << 62)) - 1
         return at >= 0 and ranges[at][0] <= span.start < ranges[at][1]
+
+    def _ranges(self, path: str) -> list[tuple[int, int]]:
+        if path not in self._known:
+            model = self._models.get(path)
+            macros = model.macros if model else ()
+            self._known[path] = sorted((m.span.start, m.span.end) for m in macros)
+        return self._known[path]
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:

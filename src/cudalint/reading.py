@@ -14,7 +14,7 @@ import msgspec
 
 from cudalint.discovery.arguments import discover, read_context
 from cudalint.discovery.kinds import is_source
-from cudalint.extraction import Extraction, extract
+from cudalint.extraction import Extraction, extract, later
 from cudalint.finding import Level
 from cudalint.project.project import Project
 from cudalint.run import Notification, Skip
@@ -25,26 +25,45 @@ from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
     from cudalint.compiledb.stage import CompileCommands
+    from cudalint.judged import Judged
+    from cudalint.judgements import Judgements
     from cudalint.runner import Request
     from cudalint.tree.model import KernelTree, OtherHardware
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What was read: files and their models by path, as they are, and joined in `project`."""
+    """What was read: files and their models by path, as they are, and joined in `project`.
+
+    `judged` is what is known to be found in them; models are then read when they are
+    asked for. `incomplete` is what commands ask for and do not get. `cut_off` says of
+    files why they were not read to their end, `failed` that of one this was our fault.
+    """
 
     sources: dict[str, SourceFile]
-    models: dict[str, FileModel]
+    models: Mapping[str, FileModel]
     project: Project
     notifications: tuple[Notification, ...]
     skips: tuple[Skip, ...]
+    judged: Judged | None = None
+    incomplete: tuple[Notification, ...] = ()
+    cut_off: dict[str, str] = {}
+    failed: bool = False
 
 
-def read(request: Request, settings: Settings, root: Path, *, whole: bool) -> Reading:
+def read(
+    request: Request,
+    settings: Settings,
+    root: Path,
+    *,
+    whole: bool,
+    kept: Judgements | None = None,
+) -> Reading:
     """Read what `request` asks for; `whole` brings every other file below the root too.
 
+    Where `kept` has a judgement of just that, no syntax is read before it is asked for.
     Raises SettingsError for a compilation database that is named and can't be used.
     """
-    return _Reader(request, settings, root, whole=whole).read()
+    return _Reader(request, settings, root, whole=whole).read(kept)
 
 
 def read_project(request: Request) -> tuple[Reading, Path]:
@@ -95,15 +114,28 @@ class _Reader:
         self._notifications: list[Notification] = []
         self._skips: list[Skip] = []
 
-    def read(self) -> Reading:
+    def read(self, kept: Judgements | None) -> Reading:
         """All of it."""
         sources, trees = self._files()
         commands = self._commands(sources, trees)
-        models = self._models(sources)
-        project = Project(models, trees, self._settings, sources, commands.commands)
-        self._notifications += self._incomplete(commands, project)
-        notifications, skips = tuple(self._notifications), tuple(self._skips)
-        return Reading(sources, models, project, notifications, skips)
+        judged = kept.get(sources, trees, commands) if kept else None
+        read = self._models(sources, judged)
+        for path, problem in read.cut_off.items():
+            sources[path] = msgspec.structs.replace(sources[path], data=b"", problem=problem)
+        project = Project(read.models, trees, self._settings, sources, commands.commands)
+        incomplete = judged.incomplete if judged else tuple(self._incomplete(commands, project))
+        self._notifications += incomplete
+        return Reading(
+            sources,
+            read.models,
+            project,
+            tuple(self._notifications),
+            tuple(self._skips),
+            judged,
+            incomplete,
+            read.cut_off,
+            bool(read.notifications),
+        )
 
     def files(
         self,
@@ -185,19 +217,22 @@ class _Reader:
         compiling = self._settings.compile != "never"
         yield from incomplete(commands.by_path, lacking, compiling=compiling)
 
-    def _models(self, sources: dict[str, SourceFile]) -> dict[str, FileModel]:
+    def _models(self, sources: dict[str, SourceFile], judged: Judged | None) -> Extraction:
+        """The models of all files, or, where it is known what is in them, how to get one."""
         from cudalint.cache import ModelCache
 
         cache = ModelCache(self._request.cache) if self._request.cache else None
         files = [file for path, file in sources.items() if is_source(path)]
-        extraction: Extraction = extract(files, cache, self._request.jobs)
+        if judged is None:
+            extraction = extract(files, cache, self._request.jobs)
+        else:
+            extraction = later([f for f in files if f.path not in judged.cut_off], cache)
+            extraction = msgspec.structs.replace(extraction, cut_off=judged.cut_off)
         self._notifications += extraction.notifications
-        for path, problem in extraction.cut_off.items():
-            sources[path] = msgspec.structs.replace(sources[path], data=b"", problem=problem)
         if cache:
             cache.prune()
             if cache.failure:
                 self._notifications.append(
                     Notification("cache-unusable", Level.WARNING, cache.failure)
                 )
-        return extraction.models
+        return extraction

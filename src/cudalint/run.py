@@ -6,6 +6,7 @@ what it looks like on paper is the business of `cudalint.reporters`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -119,7 +120,7 @@ class Run(msgspec.Struct, frozen=True):
     skips: tuple[Skip, ...] = ()
     notifications: tuple[Notification, ...] = ()
     exit_code: int = 0
-    models: dict[str, FileModel] = {}
+    models: Mapping[str, FileModel] = {}
     cwd: str = ""
     shard: Shard | None = None
     strict: bool = False

@@ -6,7 +6,7 @@ The order of the stages and what each hands to the next; the work is theirs.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,12 +17,14 @@ from cudalint.compile.progress import Progress
 from cudalint.context import Context
 from cudalint.finding import Finding, Level
 from cudalint.fixes.offer import offered
+from cudalint.judged import Judged, judge_sources
+from cudalint.judgements import Judgements
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
-from cudalint.reading import read, with_overrides
+from cudalint.reading import Reading, read, with_overrides
 from cudalint.registry import Known, known_rules
 from cudalint.rule import CompileRule, ProjectRule
-from cudalint.run import Counts, Notification, RuleInForce, Run, Skip
+from cudalint.run import Notification, RuleInForce, Run, Skip
 from cudalint.settings.check import check_selectors, rule_options
 from cudalint.settings.load import Loaded, load_settings
 from cudalint.settings.model import Settings
@@ -142,17 +144,15 @@ class _Stages:
 
     def run(self) -> Run:
         """All of it."""
-        reading = read(self._request, self._settings, self._root, whole=self._whole)
+        kept = Judgements.of(self._request, self._settings, self._selection, self._root)
+        reading = read(self._request, self._settings, self._root, whole=self._whole, kept=kept)
         self._notifications += reading.notifications
         self._skips += reading.skips
         sources, models, trees = reading.sources, reading.models, reading.project.trees
         context = Context(self._settings, sources, reading.project, trees, self._recorded)
         judging = Judge(self._selection, context)
-        unreadable = [FileModel(path, 0) for path, file in sources.items() if file.problem]
-        judging.files(context.models, unreadable)
-        judging.project()
-        judging.trees()
-        self._skips += self._without_arch(models, judging, context)
+        judged = self._judge(judging, context, reading, kept)
+        self._skips += judged.skips
         compiled = self._compile(sources, reading.project)
         judging.compiled(compiled or ())
         self._tell_failures(compiled or (), sources, judging.findings)
@@ -160,16 +160,27 @@ class _Stages:
         if context.types_failure:
             message = f"types are judged by their spelling alone: {context.types_failure}"
             self._notifications.append(Notification("types-unavailable", Level.WARNING, message))
-        return self._finish(sources, models, judging, compiled)
+        return self._finish(sources, models, judging, judged, compiled)
 
-    def _without_arch(
-        self, models: dict[str, FileModel], judging: Judge, context: Context
-    ) -> Iterator[Skip]:
-        """Say once of each rule that what depends on the arch was left out, where there was any."""
-        requested = [m for path, m in models.items() if context.sources[path].requested]
-        for rule in self._selection.rules:
-            if judging.lack_arch(rule, requested):
-                yield Skip(f"{rule.code}{rule.by_arch}", "no arch known where 'targets' gives none")
+    def _judge(
+        self, judging: Judge, context: Context, reading: Reading, kept: Judgements | None
+    ) -> Judged:
+        """What the rules on sources say: as it is kept, or by running them."""
+        if reading.judged is not None:
+            judging.findings += reading.judged.findings
+            return reading.judged
+        rules = self._selection.rules
+        judged = judge_sources(judging, rules, context, reading.models, self._owns)
+        if kept and not (reading.failed or context.types_failure or judging.has_failed):
+            with_files = msgspec.structs.replace(
+                judged, cut_off=reading.cut_off, incomplete=reading.incomplete
+            )
+            self._tell_of_cache(kept.put(with_files))
+        return judged
+
+    def _tell_of_cache(self, failure: str | None) -> None:
+        if failure and all(one.id != "cache-unusable" for one in self._notifications):
+            self._notifications.append(Notification("cache-unusable", Level.WARNING, failure))
 
     def _compile(
         self, sources: dict[str, SourceFile], project: Project
@@ -277,8 +288,9 @@ class _Stages:
     def _finish(
         self,
         sources: dict[str, SourceFile],
-        models: dict[str, FileModel],
+        models: Mapping[str, FileModel],
         judging: Judge,
+        judged: Judged,
         compiled: Sequence[CompiledFile] | None,
     ) -> Run:
         """Suppressions, levels, order, counts and exit code."""
@@ -330,8 +342,7 @@ class _Stages:
             msgspec.structs.replace(one, finding=finding)
             for one, finding in zip(silenced, levels, strict=True)
         )
-        requested = [model for path, model in models.items() if sources[path].requested]
-        self._notifications += _not_understood(requested, sources)
+        self._notifications += judged.not_understood
         strict, exit_zero = self._request.strict, self._request.exit_zero
         code = exit_code(findings, self._notifications, strict=strict, exit_zero=exit_zero)
         return Run(
@@ -341,7 +352,7 @@ class _Stages:
             findings=findings,
             suppressed=suppressed,
             sources=sources,
-            counts=_counts(m for m in requested if self._owns(sources[m.path])),
+            counts=judged.counts,
             skips=tuple(self._skips),
             notifications=tuple(self._notifications),
             exit_code=code,
@@ -354,37 +365,3 @@ class _Stages:
             gone=parted.gone,
             unchanged=parted.unchanged,
         )
-
-
-def _counts(models: Iterable[FileModel]) -> Counts:
-    """The files and the kernels defined in them; a macro's kernels count where it is used."""
-    files = kernels = 0
-    for model in models:
-        files += 1
-        kernels += sum(
-            kernel.kind == "definition" and not (kernel.via_macro and kernel.use is None)
-            for kernel in model.kernels
-        )
-    return Counts(files, kernels)
-
-
-def _not_understood(
-    models: Iterable[FileModel], sources: dict[str, SourceFile]
-) -> list[Notification]:
-    """One notification for all the regions that the parser could not read and no rule reports."""
-    from cudalint.lines import LineIndex
-
-    places = []
-    paths = set()
-    for model in models:
-        regions = [region.span for region in model.broken if not region.matters]
-        if regions:
-            paths.add(model.path)
-            lines = LineIndex(sources[model.path].data)
-            places += [f"{model.path}:{lines.line_of(region.start)}" for region in regions]
-    if not places:
-        return []
-    regions_text = "1 region" if len(places) == 1 else f"{len(places)} regions"
-    files_text = "1 file" if len(paths) == 1 else f"{len(paths)} files"
-    message = f"{regions_text} in {files_text} not understood"
-    return [Notification("regions-not-understood", Level.NOTE, message, None, "\n".join(places))]

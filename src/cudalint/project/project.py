@@ -48,19 +48,27 @@ class Project:
         sources: Mapping[str, SourceFile] | None = None,
         commands: Mapping[str, Sequence[CompileCommand]] | None = None,
     ) -> None:
-        self.models = with_owners(models)
+        self._given = models
         self.compile_commands = commands or {}
         self.sources = sources or {}
         self.trees = tuple(trees)
         self.settings = settings or Settings()
-        self.models = with_meanings(self.models, self.includes)
+
+    @cached_property
+    def models(self) -> Mapping[str, FileModel]:
+        """What the files say, by path."""
+        return with_meanings(self._owned, self.includes)
+
+    @cached_property
+    def _owned(self) -> Mapping[str, FileModel]:
+        return with_owners(self._given)
 
     @cached_property
     def includes(self) -> Includes:
         """The includes among the files."""
         from cudalint.project.includes import Includes
 
-        return Includes(self.models, self.trees, self.compile_commands)
+        return Includes(self._owned, self.trees, self.compile_commands)
 
     @cached_property
     def commands(self) -> Commands:
