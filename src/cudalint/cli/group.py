@@ -21,6 +21,7 @@ COMMANDS = {
     "graph": "cudalint.cli.graph",
     "init": "cudalint.cli.init",
     "merge": "cudalint.cli.merge",
+    "new": "cudalint.cli.new",
     "resources": "cudalint.cli.resources",
     "rule": "cudalint.cli.rule",
     "rules": "cudalint.cli.rules",
@@ -44,6 +45,7 @@ Examples:
   cudalint --watch src/                   again on every change, until Ctrl-C
   cudalint baseline write                 put up with what there is, see what comes
   cudalint rule CU302                     what a rule is about, and how to fix it
+  cudalint new HO001 no-asserts           the stub of a rule of one's own
   cudalint graph step src/                why a function is on a launch path, or not
   cudalint resources kernels/             registers, spills and occupancy of every kernel
 

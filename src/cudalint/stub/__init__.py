@@ -1,0 +1,1 @@
+"""Stubs of new rules: what `cudalint new` writes, and where."""
