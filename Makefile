@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 600
 KILLS ?= 72
 FUZZ_TARGETS ?= source manifest settings tools symbol database baselines shards
 
-.PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs site lock clean
+.PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs pictures site lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,9 @@ docs: $(VENV)/.installed  ## write what in docs/ is generated: rules, settings, 
 	$(BIN)/python tools/rule_docs.py
 	$(BIN)/python tools/settings_docs.py
 	$(BIN)/python tools/output_docs.py
+
+pictures: $(VENV)/.installed-dev  ## draw docs/pictures/ anew; needs a Chromium
+	$(BIN)/python tools/pictures.py
 
 site: $(VENV)/.installed-docs  ## build the documentation as a site, strictly, into site/; check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -13,6 +13,7 @@ from cudalint.compile.toolchain import Toolchains, find_toolchains
 from cudalint.run import Run
 from cudalint.runner import Request, run
 from cudalint.settings.select import Overrides
+from published import Published, publish
 
 # The sample plugin has tests of its own, which run where it is installed.
 collect_ignore = ["fixtures"]
@@ -47,6 +48,12 @@ def toolchains() -> Toolchains:
     if not found.found:
         pytest.skip("no nvcc: " + ("; ".join(found.problems) or "none on PATH or in the packages"))
     return found
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
+    """The repository and the wheel that users get, made of the working tree."""
+    return publish(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True, scope="session")

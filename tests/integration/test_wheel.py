@@ -11,8 +11,7 @@ import pytest
 
 import cudalint
 from conftest import write_files
-
-ROOT = Path(__file__).parents[2]
+from published import Published
 
 # A type that only libclang can tell, for which it needs the stub headers.
 HIDDEN_VOID = """\
@@ -23,14 +22,11 @@ extern "C" __global__ void __launch_bounds__(32) k(Pointee<const void>::type p) 
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(tmp_path_factory: pytest.TempPathFactory, published: Published) -> Path:
     """The wheel's content in a folder, without its dependencies."""
-    folder = tmp_path_factory.mktemp("wheel")
+    (wheel,) = published.wheels.glob("*.whl")
+    target = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    build = [*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
-    subprocess.run(build, check=True, capture_output=True, timeout=300)
-    (wheel,) = folder.glob("*.whl")
-    target = folder / "installed"
     install = [*pip, "install", "--no-deps", "--target", str(target), str(wheel)]
     subprocess.run(install, check=True, capture_output=True, timeout=300)
     return target
