@@ -5,8 +5,10 @@
 A tree is the shipped kernel tree, then, layer by layer until there are enough
 lines, kernels of it with entry points of other names and engine code that
 launches kernels: classes with the same few method names, which call one another
-through headers, a model over them, and its serving loop. `benchmarks/shape.py`
-says how its statistics lie to those of the shipped tree. Deterministic.
+through headers, a model over them, and its serving loop. So many layers make one
+engine, with base classes and checks of its own: a million lines of code are no
+single class with thousands of overrides. `benchmarks/shape.py` says how the
+statistics of such a tree lie to those of the shipped one. Deterministic.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import argparse
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 SHIPPED = Path(__file__).parents[1] / "kernels"
@@ -22,19 +25,21 @@ ENGINE = Path(__file__).parent / "engine"
 COMMON = Path("gb10") / "common"
 KERNELS_A_LAYER = 4
 
+LAYERS_AN_ENGINE = 32
+CORE_FILES = ("check.h", "runtime.h", "workspace.h")
+ENGINE_NAMES = ("engine", "Layer", "Runtime", "Tensor", "Workspace")
 LAYER_FILES = {
-    "layer.h": "engine/layers/layer_@.h",
-    "layer.cu": "engine/layers/layer_@.cu",
-    "model.cpp": "engine/models/model_@.cpp",
+    "layer.h": "layers/layer_@.h",
+    "layer.cu": "layers/layer_@.cu",
+    "model.cpp": "models/model_@.cpp",
 }
 
 
 def make_tree(folder: Path, wanted: int) -> int:
-    """Write a tree of `wanted` lines, or up to a layer more; how many lines of CUDA and C++."""
+    """Write a tree of `wanted` lines, or up to a file more; how many lines of CUDA and C++."""
     shutil.copytree(SHIPPED, folder / "kernels")
-    shutil.copytree(ENGINE / "core", folder / "engine" / "core")
     lines = sum(file.read_bytes().count(b"\n") for file in sources(folder))
-    for path, text in _layers():
+    for path, text in _written():
         if lines >= wanted:
             break
         file = folder / path
@@ -50,22 +55,26 @@ def sources(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.suffix in suffixes)
 
 
-def _layers() -> Iterator[tuple[str, str]]:
+def _written() -> Iterator[tuple[str, str]]:
     """Path and text of one file after the other, without end."""
-    parts = {name: (ENGINE / name).read_text() for name in LAYER_FILES}
     kernels = sorted((SHIPPED / COMMON).glob("*.cu"))
     texts = {kernel.stem: kernel.read_text() for kernel in kernels}
     stems = list(texts)
-    number = taken = 0
-    while True:
-        name = f"{number:05}"
-        for part, path in LAYER_FILES.items():
-            yield path.replace("@", name), parts[part].replace("@", name)
-        for _ in range(KERNELS_A_LAYER):
+    for layer in count():
+        number, engine = f"{layer:05}", f"{layer // LAYERS_AN_ENGINE:03}"
+        yield from _layer(number, engine, first=layer % LAYERS_AN_ENGINE == 0)
+        for taken in range(layer * KERNELS_A_LAYER, (layer + 1) * KERNELS_A_LAYER):
             stem = stems[taken % len(stems)]
-            yield f"kernels/{COMMON}/{stem}_{name}.cu", _renamed(texts[stem], stem, name)
-            taken += 1
-        number += 1
+            yield f"kernels/{COMMON}/{stem}_{number}.cu", _renamed(texts[stem], stem, number)
+
+
+def _layer(number: str, engine: str, *, first: bool) -> Iterator[tuple[str, str]]:
+    """The files of one layer, those that its engine has once before them."""
+    names = {f"core/{name}": f"core/{name}" for name in CORE_FILES} if first else {}
+    for name, path in (names | LAYER_FILES).items():
+        text = (ENGINE / name).read_text().replace("@", number)
+        text = re.sub(rf"\b({'|'.join(ENGINE_NAMES)})\b", rf"\1_{engine}", text)
+        yield f"engine_{engine}/{path.replace('@', number)}", text
 
 
 def _renamed(text: str, stem: str, name: str) -> str:

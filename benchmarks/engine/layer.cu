@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Layer @: projects its input, attends over the cache, and leaves the result in scratch_.
-#include "layers/layer_@.h"
-#include "core/check.h"
+#include "layer_@.h"
+#include "../core/check.h"
 #include <algorithm>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include "core/runtime.h"
-#include "core/workspace.h"
+#include "../core/runtime.h"
+#include "../core/workspace.h"
 #include <cuda_runtime.h>
 
 namespace engine {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include "core/runtime.h"
+#include "runtime.h"
 namespace engine {
 class Workspace {
   public:
