@@ -68,6 +68,9 @@ site: $(VENV)/.installed-docs  ## build the documentation as a site, strictly, i
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python tools/site/check_links.py site
 
+snapshots: $(VENV)/.installed-dev  ## write anew what the rules say of their examples; look at the difference
+	$(BIN)/python tests/snapshots.py
+
 lock:  ## pin the newest versions again; PYTHONS names one interpreter of each version
 	$(PYTHON) tools/lock.py $(PYTHONS)
 
