@@ -2,137 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lsprotocol import types
-from pygls import uris
-from pygls.lsp.client import LanguageClient
 
-from conftest import lint, write_files
-from cudalint.lines import LineIndex
+from conftest import write_files
+from editor import Editor, with_editor
 
-CASES = Path(__file__).parents[1] / "fixtures" / "cases"
 SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 SOURCE = (
     SPDX + "void f(cudaEvent_t done) {\n    /* é漢🚀 */ cudaEventRecord(done);\n}\n"
     "void g(cudaEvent_t done, cudaStream_t stream) {\n    cudaEventRecord(done);\n}\n"
 )
 ISOLATED = '[rules.CU302]\nlevel = "warning"\n'
-
-
-class Editor(LanguageClient):
-    """An editor with one folder: it keeps the diagnostics of each file as they come."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__("editor", "1")
-        self.root = root
-        self.shown: dict[str, list[types.Diagnostic]] = {}
-        self.versions: dict[str, int | None] = {}
-        self.uris: set[str] = set()
-        self.messages: list[str] = []
-        self.log: list[str] = []
-        self.watched: list[str] = []
-        self.ended: tuple[int | None, bytes] | None = None
-        self._news = asyncio.Event()
-
-        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        def published(params: types.PublishDiagnosticsParams) -> None:
-            path = uris.to_fs_path(params.uri)
-            assert path
-            name = Path(path).relative_to(root).as_posix()
-            self.shown[name] = list(params.diagnostics)
-            self.versions[name] = params.version
-            self.uris.add(params.uri)
-            self._news.set()
-
-        @self.feature(types.WINDOW_SHOW_MESSAGE)
-        def message(params: types.ShowMessageParams) -> None:
-            self.messages.append(params.message)
-            self._news.set()
-
-        @self.feature(types.WINDOW_LOG_MESSAGE)
-        def logged(params: types.LogMessageParams) -> None:
-            self.log.append(params.message)
-
-        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
-        def register(params: types.RegistrationParams) -> None:
-            self.watched += [one.method for one in params.registrations]
-
-    async def server_exit(self, server: asyncio.subprocess.Process) -> None:
-        """How the server ended, and what it said on stderr."""
-        assert server.stderr is not None
-        self.ended = server.returncode, await server.stderr.read()
-        self._news.set()
-
-    def uri(self, name: str) -> str:
-        return str(uris.from_fs_path(str(self.root / name)))
-
-    async def until(self, holds: Callable[[], Any]) -> None:
-        """Wait until something came that makes it hold."""
-        while not holds():
-            try:
-                await asyncio.wait_for(self._news.wait(), 30)
-            except asyncio.TimeoutError:
-                pytest.fail(f"shown: {self.shown}, log: {self.log}")
-            self._news.clear()
-
-    def open(self, name: str, text: str | None = None) -> None:
-        given = (self.root / name).read_text() if text is None else text
-        item = types.TextDocumentItem(self.uri(name), "cuda-cpp", 1, given)
-        self.text_document_did_open(types.DidOpenTextDocumentParams(item))
-
-    def change(self, name: str, version: int, text: str) -> None:
-        self.text_document_did_change(
-            types.DidChangeTextDocumentParams(
-                types.VersionedTextDocumentIdentifier(version, self.uri(name)),
-                [types.TextDocumentContentChangeWholeDocument(text)],
-            )
-        )
-
-    def codes(self, name: str) -> list[str]:
-        return [str(d.code) for d in self.shown.get(name, [])]
-
-
-def with_editor(
-    root: Path, play: Callable[[Editor], Awaitable[None]], encoding: str = "utf-16"
-) -> None:
-    """Start the server on `root`, let the editor `play`, and end both in order."""
-
-    async def run() -> None:
-        editor = Editor(root)
-        command = ("-m", "cudalint", "server", "--no-cache")
-        await editor.start_io(sys.executable, *command, cwd=root)
-        started = await editor.initialize_async(
-            types.InitializeParams(
-                capabilities=types.ClientCapabilities(
-                    general=types.GeneralClientCapabilities(
-                        position_encodings=[types.PositionEncodingKind(encoding)]
-                    ),
-                    workspace=types.WorkspaceClientCapabilities(
-                        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(
-                            dynamic_registration=True
-                        )
-                    ),
-                ),
-                root_uri=uris.from_fs_path(str(root)),
-            )
-        )
-        assert started.capabilities.position_encoding == encoding
-        editor.initialized(types.InitializedParams())
-        await play(editor)
-        await editor.shutdown_async(None)
-        editor.exit(None)
-        await editor.until(lambda: editor.ended is not None)
-        assert editor.ended == (0, b"")
-        await editor.stop()
-
-    asyncio.run(asyncio.wait_for(run(), 90))
 
 
 @pytest.fixture
@@ -345,36 +228,3 @@ def test_compiled_when_saved(root: Path, toolchains: object) -> None:
         await editor.until(lambda: editor.codes("k.cu") == ["CU507"])
 
     with_editor(root, play)
-
-
-def test_every_case_is_found_as_the_command_line_finds_it(tmp_path: Path) -> None:
-    """Each in a folder of its own, all source files opened."""
-    folders = [folder for folder in sorted(CASES.iterdir()) if folder.is_dir()]
-    expected: dict[str, list[tuple[int, int, str]]] = {}
-    for folder in folders:
-        shutil.copytree(folder, tmp_path / folder.name)
-
-    async def play(editor: Editor) -> None:
-        for name in expected:
-            editor.open(name, (tmp_path / name).read_bytes().decode())
-        await editor.until(lambda: set(expected) <= set(editor.shown))
-        for name, places in expected.items():
-            found = [
-                (d.range.start.line + 1, d.range.start.character + 1, str(d.code))
-                for d in editor.shown[name]
-            ]
-            assert sorted(found) == places, name
-
-    whole = lint(tmp_path, isolated=True)
-    for path, source in whole.sources.items():
-        index = LineIndex(source.data)
-        expected[path] = sorted(
-            (place.line, place.column, finding.code)
-            for finding in whole.findings
-            if finding.span.path == path
-            for place in [index.position(finding.span.start, "utf16")]
-        )
-    for settings in tmp_path.rglob("cudalint.toml"):
-        settings.unlink()
-    (tmp_path / "cudalint.toml").write_text('compile = "never"\n')
-    with_editor(tmp_path, play)
