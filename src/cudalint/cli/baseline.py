@@ -30,7 +30,7 @@ def command() -> None:
     """Put up with the findings that there are, and see those that come."""
 
 
-@command.command("write", options_metavar="[OPTIONS]")
+@command.command("write", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @click.argument("paths", nargs=-1, type=click.Path(readable=False))
 @click.option(
     "--baseline",

@@ -25,6 +25,20 @@ if TYPE_CHECKING:
     from cudalint.runner import Request
 
 
+_EPILOG = """\
+Examples:
+
+\b
+  cudalint check kernels/                 a tree; the word 'check' may be left out
+  cudalint check --select CU3 --ignore CU304 src/
+  cudalint check - --stdin-filename src/a.cu < buffer
+  cudalint check --fix src/               mend what has a safe fix
+  cudalint check --watch src/             again on every change, until Ctrl-C
+  cudalint check . --output sarif:cudalint.sarif --output text
+  cudalint check --baseline cudalint-baseline.json --diff-base origin/main
+"""
+
+
 def _shard(_: click.Context, parameter: click.Parameter, value: str | None) -> Any:
     from cudalint.shard import parse_shard
 
@@ -45,7 +59,7 @@ def _request(options: dict[str, Any]) -> Request:
     )
 
 
-@click.command("check", options_metavar="[OPTIONS]")
+@click.command("check", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @click.argument("paths", nargs=-1, type=click.Path(readable=False))
 @linting_options
 @adoption_options

@@ -9,8 +9,16 @@ import click
 from cudalint.cli.main import complain
 from cudalint.cli.options import cache_folder, cache_options
 
+_EPILOG = """\
+Examples:
 
-@click.command("clean", options_metavar="[OPTIONS]")
+\b
+  cudalint clean                          the user's cache
+  cudalint clean --cache-dir .cache       one that lies elsewhere
+"""
+
+
+@click.command("clean", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @cache_options
 def command(**options: Any) -> int:
     """Delete what is kept of earlier runs: models of files and compile results.

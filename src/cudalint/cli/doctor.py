@@ -9,8 +9,16 @@ import msgspec
 
 from cudalint.cli.options import cache_folder, cache_options
 
+_EPILOG = """\
+Examples:
 
-@click.command("doctor", options_metavar="[OPTIONS]")
+\b
+  cudalint doctor                         what was found, and what its lack costs
+  cudalint doctor --format json           the same for a program
+"""
+
+
+@click.command("doctor", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @click.option(
     "--format",
     "format_",

@@ -8,8 +8,16 @@ import click
 
 from cudalint.cli.main import complain
 
+_EPILOG = """\
+Examples:
 
-@click.command("init", options_metavar="[OPTIONS]")
+\b
+  cudalint init                           a cudalint.toml in which every key is explained
+  cudalint init --pre-commit              with the stanza that runs cudalint before a commit
+"""
+
+
+@click.command("init", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @click.option("--pre-commit", is_flag=True, help="Write .pre-commit-config.yaml too.")
 def command(pre_commit: bool) -> int:
     """Write a commented cudalint.toml into this folder, and pre-commit's stanza on request.

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from cudalint.rule import Rule
 
 
-@click.command("rule", options_metavar="[OPTIONS]")
+_EPILOG = """\
+Examples:
+
+\b
+  cudalint rule CU302                     by its code
+  cudalint rule spdx-header               by its name
+  cudalint rule --all --output-format markdown > rules.md
+"""
+
+
+@click.command("rule", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @click.argument("rule", metavar="CODE|NAME", required=False)
 @click.option("--all", "all_", is_flag=True, help="All rules, one after the other.")
 @click.option(

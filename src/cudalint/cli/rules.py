@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import click
 
+_EPILOG = """\
+Examples:
 
-@click.command("rules")
+\b
+  cudalint rules                          all of them
+  cudalint rules | grep -A1 CU3           those of launch paths
+"""
+
+
+@click.command("rules", epilog=_EPILOG)
 def command() -> int:
     """List the rules: code, name, level, what each reports.
 

@@ -9,8 +9,16 @@ import click
 
 from cudalint.cli.options import cache_folder, cache_options
 
+_EPILOG = """\
+Examples:
 
-@click.command("server", options_metavar="[OPTIONS]")
+\b
+  cudalint server                         as an editor starts it
+  cudalint server --cache-dir .cache      with a cache of its own
+"""
+
+
+@click.command("server", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @cache_options
 def command(**options: Any) -> int:
     """Serve an editor over stdin and stdout, by the Language Server Protocol.
