@@ -15,6 +15,7 @@ import pytest
 import cudalint
 from conftest import write_files
 from cudalint.registry import all_rules
+from forked import run_cudalint_text
 
 SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 GOOD = SPDX + 'extern "C" __global__ void __launch_bounds__(64) k(float* x) { *x = 1; }\n'
@@ -27,10 +28,7 @@ def cudalint_command(*arguments: str) -> list[str]:
 
 def start(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
-    command = cudalint_command(*arguments)
-    return subprocess.run(
-        command, cwd=root, env={**env, **environment}, capture_output=True, text=True, timeout=120
-    )
+    return run_cudalint_text([*arguments], cwd=root, env={**env, **environment})
 
 
 @pytest.fixture

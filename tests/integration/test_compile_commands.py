@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from conftest import lint, write_files
 from cudalint.compile.toolchain import Toolchains
 from cudalint.run import Run
+from forked import run_cudalint_text
 
 LAUNCHER = """\
 #include <proj/low.h>
@@ -42,8 +42,7 @@ def codes(run: Run) -> list[tuple[str, str]]:
 
 
 def start(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from cudalint.cli.main import main; main()", *arguments]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+    return run_cudalint_text([*arguments], cwd=root)
 
 
 def test_a_sync_behind_an_include_path_is_found(tmp_path: Path) -> None:

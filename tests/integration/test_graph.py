@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -13,6 +12,7 @@ import pytest
 
 from conftest import write_files
 from cudalint.reporters.graph.json import JsonAnswer
+from forked import run_cudalint_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "graph.md"
 _FILE = re.compile(r"`([\w/.]+)`:\n\n```cpp\n(.*?)```", re.DOTALL)
@@ -20,10 +20,7 @@ _RUN = re.compile(r"```\n\$ (cudalint graph [^\n]*)\n(.*?)```", re.DOTALL)
 
 
 def graph(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from cudalint.cli.main import main; main()", "graph"]
-    return subprocess.run(
-        [*command, *arguments], cwd=root, capture_output=True, text=True, timeout=120
-    )
+    return run_cudalint_text(["graph", *arguments], cwd=root)
 
 
 @pytest.fixture

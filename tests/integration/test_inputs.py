@@ -12,6 +12,7 @@ import pytest
 from test_cli import BAD, GOOD, NEVER, SPDX, cudalint_command, start
 
 from conftest import write_files
+from forked import run_cudalint
 
 LINES = ("--output", "json")
 
@@ -23,13 +24,8 @@ def tree(tmp_path: Path) -> Path:
 
 
 def piped(root: Path, data: bytes | str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        cudalint_command(*arguments),
-        cwd=root,
-        input=data.encode() if isinstance(data, str) else data,
-        capture_output=True,
-        timeout=120,
-    )
+    given = data.encode() if isinstance(data, str) else data
+    return run_cudalint([*arguments], cwd=root, given=given)
 
 
 def found(done: subprocess.CompletedProcess[bytes]) -> list[tuple[str, str]]:

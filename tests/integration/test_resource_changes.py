@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from conftest import write_files
 from cudalint.git import GitError, git
 from cudalint.resources.revision import export_commit
+from forked import run_cudalint_text
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
@@ -73,16 +73,9 @@ class Tree:
         self.git("commit", "-q", "-m", "one")
 
     def start(self, *arguments: str, folder: str = "k") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from cudalint.cli.main import main; main()", "resources"]
-        path = f"{self.bin}:{os.environ['PATH']}"
-        return subprocess.run(
-            [*command, "--no-cache", *arguments],
-            cwd=self.top / folder,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        environment = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"}
+        command = ["resources", "--no-cache", *arguments]
+        return run_cudalint_text(command, cwd=self.top / folder, env=environment)
 
 
 @pytest.fixture

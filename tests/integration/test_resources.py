@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from conftest import write_files
+from forked import run_cudalint_text
 
 KERNEL = 'extern "C" __global__ void k(float* y) { y[0] = 1; }\n'
 NVCC = """\
@@ -52,16 +52,9 @@ class Project:
         write_files(self.root, {"cudalint.toml": 'targets = ["sm_121", "sm_90"]\n', "a.cu": KERNEL})
 
     def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from cudalint.cli.main import main; main()", "resources"]
         environment = {**os.environ, "PATH": path or f"{self.bin}:/usr/bin:/bin"}
-        return subprocess.run(
-            [*command, "--no-cache", *arguments],
-            cwd=self.root,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        command = ["resources", "--no-cache", *arguments]
+        return run_cudalint_text(command, cwd=self.root, env=environment)
 
 
 @pytest.fixture

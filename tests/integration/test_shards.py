@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from test_planted import _plant, _planted
 
 from conftest import write_files
+from forked import run_cudalint
 
 ROOT = Path(__file__).parents[2]
 SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
@@ -19,11 +20,8 @@ SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 def start(
     root: Path, *arguments: str, path: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-c", "from cudalint.cli.main import main; main()", *arguments]
-    environment = None if path is None else {"PATH": path}
-    return subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, check=False, timeout=300
-    )
+    environment = None if path is None else {**os.environ, "PATH": path}
+    return run_cudalint([*arguments], cwd=root, env=environment, timeout=300)
 
 
 def joined(
