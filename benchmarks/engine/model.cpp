@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Model @: four layers that are shared, and one of its own.
 #include "../layers/layer_@.h"
+#include "../core/check.h"
 #include "../core/runtime.h"
 
 namespace engine {
