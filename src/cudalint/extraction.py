@@ -14,6 +14,7 @@ import msgspec
 from cudalint.finding import Level, Span
 from cudalint.run import Notification
 from cudalint.source import SourceFile, is_utf8
+from cudalint.syntax.lastread import last_read
 
 if TYPE_CHECKING:
     from cudalint.cache import ModelCache
@@ -51,10 +52,13 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
     A file on which the extractor itself fails gives a notification, and an
     empty model.
     """
+    last = last_read()
     found: dict[str, FileModel] = {}
     missing: list[Piece] = []
     for file in files:
-        model = cache.get(file.path, file.data) if cache and not file.problem else None
+        model = last.model(file.path, file.data) if last else None
+        if model is None and cache and not file.problem:
+            model = cache.get(file.path, file.data)
         if model is not None:
             found[file.path] = model
         elif not file.problem:
@@ -70,9 +74,11 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
             cut_off[path] = result.reason
             continue
         found[path] = result
-        if cache:
+        if cache and (last is None or last.afresh):
             cache.put(data, result)
     models = {file.path: found[file.path] for file in files if file.path in found}
+    if last:
+        last.keep_models(models, {file.path: file.data for file in files})
     return Extraction(models, tuple(notifications), cut_off)
 
 

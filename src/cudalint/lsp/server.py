@@ -15,9 +15,17 @@ from cudalint.lsp.places import path_of
 from cudalint.lsp.session import Document, Linted, lint, may_compile
 from cudalint.rulepage import markdown
 from cudalint.settings.origin import SettingsError
+from cudalint.syntax.lastread import LastRead
 
-_AFTER_CHANGE = 0.03
-"""Seconds without a further change before linting starts."""
+_AFTER_DISK = 0.03
+"""Seconds without a further change on the disk before linting starts: many come at once.
+
+What is typed is linted at once, or, while something is being linted, when that has
+ended: so the wait is no longer than the last run was.
+"""
+
+_PAUSE = 0.7
+"""Seconds without a further change before everything is read afresh."""
 
 _WATCHED = (
     "**/*.{cu,cuh,h,hpp,cpp,cc,cxx,inl}",
@@ -35,43 +43,63 @@ class Server(LanguageServer):
         self._cache = cache
         self._linted: Linted | None = None
         self._generation = 0
+        self._last = LastRead()
         self._linting = asyncio.Lock()
         self._compiling = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._complaint = ""
 
     def lint_soon(self, delay: float = 0) -> None:
-        """Lint the open documents in `delay` seconds, unless asked again before that."""
+        """Lint the open documents afresh in `delay` seconds, unless asked again before that."""
         self._generation += 1
-        self._start(self._lint(self._generation, delay))
+        self._start(self._lint(self._generation, delay, typed=False))
 
-    async def _lint(self, generation: int, delay: float) -> None:
+    def lint_typed(self) -> None:
+        """Lint the open documents from what they were before, and afresh after a pause."""
+        self._generation += 1
+        self._start(self._lint(self._generation, 0, typed=True))
+
+    async def _lint(self, generation: int, delay: float, *, typed: bool) -> None:
         """Lint what is open, then compile, if all of it is saved."""
         await asyncio.sleep(delay)
-        async with self._linting:
-            linted = await self._linted_now(generation, compiled=False)
+        linted = await self._linted_next(generation, afresh=not typed)
         if linted is None:
             return
         self._linted = linted
         self._publish(linted)
         if may_compile(self._documents(), self._folder()):
             self._start(self._compile(generation))
+        if typed:
+            await asyncio.sleep(_PAUSE)
+            settled = await self._linted_next(generation, afresh=True)
+            if settled is not None and settled.published() != linted.published():
+                self._linted = settled
+                self._publish(settled)
+
+    async def _linted_next(self, generation: int, *, afresh: bool) -> Linted | None:
+        """What is found once nothing else is being linted; `afresh` as the command line has it."""
+        async with self._linting:
+            if afresh and generation == self._generation:
+                self._last = LastRead()
+            return await self._linted_now(generation, self._last, compiled=False)
 
     async def _compile(self, generation: int) -> None:
         """The same once more with nvcc, beside the linting of what is edited in the meantime."""
         async with self._compiling:
-            linted = await self._linted_now(generation, compiled=True)
+            linted = await self._linted_now(generation, LastRead(), compiled=True)
         if linted is not None and generation == self._generation:
             self._linted = linted
             self._publish(linted)
 
-    async def _linted_now(self, generation: int, *, compiled: bool) -> Linted | None:
+    async def _linted_now(
+        self, generation: int, last: LastRead, *, compiled: bool
+    ) -> Linted | None:
         """What is found in the open documents; None when that can't be said, or is old by now."""
         documents = self._documents()
         if generation != self._generation or not documents:
             return None
         encoding = types.PositionEncodingKind(self.workspace.position_encoding or "utf-16").value
-        arguments = (documents, self._folder(), self._cache, encoding)
+        arguments = (documents, self._folder(), self._cache, encoding, last)
         try:
             linted = await asyncio.to_thread(lint, *arguments, compiled=compiled)
         except SettingsError as error:
@@ -183,7 +211,7 @@ def make_server(cache: Path | None) -> Server:
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(_: types.DidChangeTextDocumentParams) -> None:
-        server.lint_soon(_AFTER_CHANGE)
+        server.lint_typed()
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(_: types.DidSaveTextDocumentParams) -> None:
@@ -196,7 +224,7 @@ def make_server(cache: Path | None) -> Server:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def on_disk(_: types.DidChangeWatchedFilesParams) -> None:
-        server.lint_soon(_AFTER_CHANGE)
+        server.lint_soon(_AFTER_DISK)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,

@@ -18,6 +18,7 @@ from cudalint.lsp.places import Places
 from cudalint.run import Run
 from cudalint.runner import Request, run
 from cudalint.settings.load import load_settings
+from cudalint.syntax.lastread import LastRead, reading_again
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -78,26 +79,28 @@ def lint(
     folder: Path,
     cache: Path | None,
     encoding: str,
+    last: LastRead,
     *,
     compiled: bool,
 ) -> Linted:
     """Lint the open `documents` (by URI) with their unsaved text.
 
-    `folder` is the workspace's, `encoding` what the client counts columns in.
+    `folder` is the workspace's, `encoding` what the client counts columns in. Files
+    are read from what `last` has of them, which is nothing in a new one.
     `compiled` lets the settings decide about nvcc, for documents that `may_compile`;
     without it nothing is compiled. Raises SettingsError.
     """
     unsaved = {str(document.path): document.data for document in documents.values()}
-    finished = run(
-        Request(
-            paths=tuple(str(document.path) for document in documents.values()),
-            cwd=folder,
-            compile=None if compiled else "never",
-            force_exclude=True,
-            cache=cache,
-            contents={} if compiled else unsaved,
-        )
+    request = Request(
+        paths=tuple(str(document.path) for document in documents.values()),
+        cwd=folder,
+        compile=None if compiled else "never",
+        force_exclude=True,
+        cache=cache,
+        contents={} if compiled else unsaved,
     )
+    with reading_again(last):
+        finished = run(request)
     seen = {
         os.path.relpath(document.path, finished.root).replace(os.sep, "/"): document
         for document in documents.values()

@@ -16,6 +16,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from cudalint.syntax.effort import TooComplexError, spend
+from cudalint.syntax.lastread import last_read
 
 _PLAIN = {
     "call": ("call_expression",),
@@ -163,12 +164,23 @@ def _parse_long(parser: Parser, text: bytes) -> Node:
         steps += 1
         return steps > _MAX_STEPS or (steps % 16 == 0 and thread_time() > stops_at)
 
+    last = last_read()
+    old = last.old_tree(text) if last else None
+
+    def read(at: int, _: object) -> bytes:
+        return text[at : at + _SHORT]
+
     try:
-        tree = parser.parse(lambda at, _: text[at : at + _SHORT], progress_callback=stop)
+        if old is None:
+            tree = parser.parse(read, progress_callback=stop)
+        else:
+            tree = parser.parse(read, old, progress_callback=stop)
     except ValueError as error:
         parser.reset()
         raise TooComplexError("the grammar takes too long over it") from error
     spend(steps * _STEP_UNITS)
+    if last:
+        last.keep_tree(text, tree)
     return tree.root_node
 
 

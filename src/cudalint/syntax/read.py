@@ -6,6 +6,7 @@ from cudalint.syntax.assemble import assemble
 from cudalint.syntax.effort import limited
 from cudalint.syntax.extract import extract
 from cudalint.syntax.join import islands, launches_of_macros, merge
+from cudalint.syntax.lastread import last_read
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import FileModel
 from cudalint.syntax.prepare import (
@@ -25,6 +26,9 @@ def read_model(path: str, data: bytes) -> FileModel:
     Any bytes are accepted; what can't be understood is listed in `broken`. Raises
     TooComplexError for what no file written by hand comes near.
     """
+    last = last_read()
+    if last:
+        last.start(path)
     with limited():
         return _read(path, data)
 

@@ -1,0 +1,99 @@
+"""What an editor is shown as one types is what is found in the same text read afresh."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from conftest import write_files
+from cudalint.lsp.session import Document, Linted, lint
+from cudalint.syntax.grammar import _SHORT
+from cudalint.syntax.lastread import LastRead
+
+KERNELS = Path(__file__).parents[2] / "kernels" / "gb10" / "common"
+PIECES = (
+    *("{", "}", "(", ")", ";", "x", "\n", "//", "/*", "*/", '"', "<", "<<<", "é", "#if 0\n"),
+    *("#endif\n", "#define M(x) x\n", "int y = 3;\n", "cudaDeviceSynchronize();\n"),
+    *("template <typename T>\n", "__global__ void q(const void* p) { printf(p); }\n"),
+)
+
+
+def _long_text() -> str:
+    """Real code that is long enough to be parsed from its last tree."""
+    text = ""
+    for file in sorted(KERNELS.glob("*.cu")):
+        text += file.read_text()
+        if len(text) > _SHORT * 1.1:
+            return text
+    raise AssertionError("there are too few kernels")
+
+
+TEXT = _long_text()
+
+
+class Typist:
+    """Two open files, linted after each change from what they were and afresh."""
+
+    def __init__(self, root: Path) -> None:
+        write_files(root, {"cudalint.toml": 'targets = ["sm_121"]\n', "a.cu": "", "b.cu": ""})
+        self._root = root
+        self._last = LastRead()
+        self.texts = {"a.cu": TEXT, "b.cu": "void step(cudaStream_t s) { k<<<1, 1, 0, s>>>(); }\n"}
+
+    def lint(self, last: LastRead) -> Linted:
+        documents = {
+            name: Document(self._root / name, name, 1, text) for name, text in self.texts.items()
+        }
+        return lint(documents, self._root, None, "utf-16", last, compiled=False)
+
+    def check(self) -> None:
+        typed, afresh = self.lint(self._last), self.lint(LastRead())
+        assert typed.published() == afresh.published()
+        assert typed.run.models == afresh.run.models
+
+
+@pytest.fixture(scope="module")
+def typist_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("typing")
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=2, derandomize=True)
+def test_after_any_edits(typist_root: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    typist = Typist(typist_root)
+    typist.check()
+    for _ in range(5):
+        name = chance.choice(("a.cu", "a.cu", "a.cu", "b.cu"))
+        text = typist.texts[name]
+        at = chance.randrange(len(text) + 1)
+        kind = chance.random()
+        if kind < 0.5:
+            typed = chance.choice(PIECES)
+            typist.texts[name] = text[:at] + typed + text[at:]
+        elif kind < 0.8:
+            typist.texts[name] = text[:at] + text[at + chance.choice((1, 2, 9, 200)) :]
+        else:
+            start = chance.randrange(len(text) + 1)
+            typist.texts[name] = text[:at] + text[start : start + 300] + text[at:]
+        typist.check()
+
+
+def test_what_is_typed_is_not_kept_on_the_disk(tmp_path: Path) -> None:
+    typist = Typist(tmp_path)
+    cache = tmp_path / "cache"
+    last = LastRead()
+
+    def lint_typed() -> list[Path]:
+        document = Document(tmp_path / "a.cu", "a.cu", 1, typist.texts["a.cu"])
+        lint({"a.cu": document}, tmp_path, cache, "utf-16", last, compiled=False)
+        return sorted((cache / "models").glob("*/*"))
+
+    kept = lint_typed()
+    assert kept
+    typist.texts["a.cu"] += "int more;\n"
+    assert lint_typed() == kept
