@@ -46,11 +46,13 @@ def delete(folder: Path) -> int:
     """
     from shutil import rmtree
 
-    size = 0
-    for part in (folder / "models", folder / "compile"):
-        size += sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
-        if part.is_dir() and not part.is_symlink():
-            rmtree(part)
+    from cudalint.cachesize import PARTS, size_of
+
+    size = size_of(folder)
+    for part in PARTS:
+        place = folder / part
+        if place.is_dir() and not place.is_symlink():
+            rmtree(place)
     return size
 
 
@@ -70,7 +72,7 @@ class EntryFolder:
             with entry.open("rb") as stream:
                 modified = os.fstat(stream.fileno()).st_mtime
                 data = stream.read()
-            if not _is_of_today(modified, time.time()):
+            if not is_of_today(modified, time.time()):
                 os.utime(entry)
         except OSError:
             return None
@@ -130,7 +132,7 @@ class ModelCache(EntryFolder):
         marker = self.folder / "pruned"
         now = time.time()
         try:
-            if _is_of_today(marker.stat().st_mtime, now):
+            if is_of_today(marker.stat().st_mtime, now):
                 return
         except OSError:
             if not self.folder.is_dir():
@@ -154,7 +156,7 @@ class ModelCache(EntryFolder):
         return self.folder / name[:2] / name[2:]
 
 
-def _is_of_today(modified: float, now: float) -> bool:
+def is_of_today(modified: float, now: float) -> bool:
     """Whether it was a day ago at most; what a clock that was wrong has put in the future is not.
 
     It would never be tidied up.

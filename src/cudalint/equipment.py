@@ -107,5 +107,10 @@ def _cache(folder: Path | None) -> Part:
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         return Part("cache", f"{folder} can't be written", "everything is read anew in each run")
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return Part("cache", f"{folder}, {size / 1e6:.1f} MB")
+    from cudalint.cachesize import bound, size_of
+
+    try:
+        most = bound()
+    except ValueError as error:
+        return Part("cache", f"{folder}, {size_of(folder) / 1e6:.1f} MB", str(error))
+    return Part("cache", f"{folder}, {size_of(folder) / 1e6:.1f} MB of {most / 1e6:.0f} MB")

@@ -220,6 +220,7 @@ class _Reader:
     def _models(self, sources: dict[str, SourceFile], judged: Judged | None) -> Extraction:
         """The models of all files, or, where it is known what is in them, how to get one."""
         from cudalint.cache import ModelCache
+        from cudalint.cachesize import keep_within_bound
 
         cache = ModelCache(self._request.cache) if self._request.cache else None
         files = [file for path, file in sources.items() if is_source(path)]
@@ -231,8 +232,7 @@ class _Reader:
         self._notifications += extraction.notifications
         if cache:
             cache.prune()
-            if cache.failure:
-                self._notifications.append(
-                    Notification("cache-unusable", Level.WARNING, cache.failure)
-                )
+            failure = cache.failure or keep_within_bound(cache.folder.parent)
+            if failure:
+                self._notifications.append(Notification("cache-unusable", Level.WARNING, failure))
         return extraction

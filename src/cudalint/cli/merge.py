@@ -14,7 +14,18 @@ from cudalint.cli.main import complain
 _MOST_BYTES = 1_000_000_000
 
 
-@click.command("merge")
+_EPILOG = """\
+Examples, of three machines and the one that joins:
+
+\b
+  cudalint kernels/ --shard 1/3 --output sarif:shard-1.sarif
+  cudalint kernels/ --shard 2/3 --output sarif:shard-2.sarif
+  cudalint kernels/ --shard 3/3 --output sarif:shard-3.sarif
+  cudalint merge shard-1.sarif shard-2.sarif shard-3.sarif --output-file cudalint.sarif
+"""
+
+
+@click.command("merge", options_metavar="[OPTIONS]", epilog=_EPILOG)
 @click.argument("logs", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
     "--output-file",
@@ -27,11 +38,6 @@ def command(logs: tuple[str, ...], output_file: str | None) -> int:
 
     The log, and the exit code, are those of the run without --shard. A shard
     that is missing, damaged, there twice or of another run is an error.
-
-    \b
-    Example, for K of 1, 2, 3:
-      cudalint kernels/ --shard K/3 --output sarif:shard-K.sarif
-      cudalint merge shard-*.sarif --output-file cudalint.sarif
     """
     from cudalint.namedfile import read_named
     from cudalint.sarif.merge import MergeError, merge

@@ -27,7 +27,7 @@ def test_all_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run("doctor", "--cache-dir", str(tmp_path / "cache"))
     assert done.return_value == 0, done.output
     assert "  nvcc      13.0.88, sm_75 to sm_121, /t/nvcc\n" in done.output
-    assert f"  cache     {tmp_path}/cache, 0.0 MB\n" in done.output
+    assert f"  cache     {tmp_path}/cache, 0.0 MB of 500 MB\n" in done.output
     assert "!" not in done.output
 
 
@@ -58,6 +58,18 @@ def test_a_folder_that_can_hold_no_cache(tmp_path: Path, monkeypatch: pytest.Mon
     nvcc_is(monkeypatch, Toolchains())
     (tmp_path / "file").write_text("")
     assert "can't be written" in run("doctor", "--cache-dir", str(tmp_path / "file" / "x")).output
+
+
+def test_a_bound_of_the_cache_that_is_no_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvcc_is(monkeypatch, Toolchains())
+    monkeypatch.setenv("CUDALINT_CACHE_MAX_SIZE", "1 GB")
+    assert "CUDALINT_CACHE_MAX_SIZE is '1 GB', no number of bytes" in (
+        run("doctor", "--cache-dir", str(tmp_path)).output
+    )
+    monkeypatch.setenv("CUDALINT_CACHE_MAX_SIZE", "2000000000")
+    assert f"{tmp_path}, 0.0 MB of 2000 MB" in run("doctor", "--cache-dir", str(tmp_path)).output
 
 
 def test_clean_deletes_what_is_ours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
