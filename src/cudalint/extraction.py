@@ -6,7 +6,7 @@ What comes out does not depend on how many processes there are.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +25,9 @@ POOL_BYTES = 2_000_000
 """Below both, one process is done before a second has started."""
 
 _CHUNK_BYTES = 200_000
+
+SHARED_BYTES = 25_000_000
+"""From so much source on, half a gigabyte of models counts for more than a tenth of the time."""
 
 Piece = tuple[str, bytes]
 
@@ -53,12 +56,14 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
     empty model.
     """
     last = last_read()
+    keep = _keeper(files)
     found: dict[str, FileModel] = {}
     missing: list[Piece] = []
     for file in files:
         model = last.model(file.path, file.data) if last else None
         if model is None and cache and not file.problem:
-            model = cache.get(file.path, file.data)
+            kept = cache.get(file.path, file.data)
+            model = keep(kept) if kept else None
         if model is not None:
             found[file.path] = model
         elif not file.problem:
@@ -73,13 +78,22 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
         if isinstance(result, _CutOff):
             cut_off[path] = result.reason
             continue
-        found[path] = result
+        found[path] = keep(result)
         if cache and (last is None or last.afresh):
             cache.put(data, result)
     models = {file.path: found[file.path] for file in files if file.path in found}
     if last:
         last.keep_models(models, {file.path: file.data for file in files})
     return Extraction(models, tuple(notifications), cut_off)
+
+
+def _keeper(files: Sequence[SourceFile]) -> Callable[[FileModel], FileModel]:
+    """What is done with each model that is kept: nothing, where they take little."""
+    if sum(len(file.data) for file in files) < SHARED_BYTES:
+        return lambda model: model
+    from cudalint.syntax.sharing import Sharing
+
+    return Sharing().share
 
 
 def later(files: Sequence[SourceFile], cache: ModelCache | None) -> Extraction:
