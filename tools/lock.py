@@ -1,9 +1,10 @@
 """Writes requirements-dev.lock: one version of each dependency for every supported Python.
 
-    python3 tools/lock.py python3.10 python3.11 python3.12 python3.13
+    python3 tools/lock.py [--newest] python3.10 python3.11 python3.12 python3.13
 
 Each interpreter is asked, through its pip, what it would install; nothing is
-installed. Where they differ, the line carries a marker.
+installed. Where they differ, the line carries a marker. What is locked stays as it
+is, where it is still asked for; with --newest, all are the newest there are.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ HEADER = """\
 """
 
 
-def resolve(python: str) -> tuple[str, dict[str, str]]:
-    """The interpreter's version ("3.10") and the versions that pip picks for it, by name."""
+def resolve(python: str, newest: bool) -> tuple[str, dict[str, str]]:
+    """The interpreter's version ("3.10") and the versions that pip picks for it, by name.
+
+    Unless the `newest` are wanted, within what is locked.
+    """
     version = subprocess.run(
         [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
         check=True,
@@ -33,6 +37,8 @@ def resolve(python: str) -> tuple[str, dict[str, str]]:
     ).stdout.strip()
     command = [python, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
     command += ["--report", "-", "--disable-pip-version-check", f"{ROOT}[nvcc,dev,docs]"]
+    if not newest:
+        command += ["--constraint", str(LOCK)]
     report = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {}
     for item in json.loads(report)["install"]:
@@ -58,12 +64,14 @@ def lines(resolved: dict[str, dict[str, str]]) -> list[str]:
     return result
 
 
-def main(pythons: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Write the lock. Returns the exit code."""
+    newest = "--newest" in arguments
+    pythons = [argument for argument in arguments if argument != "--newest"]
     if not pythons:
         print("name one interpreter of each Python version to lock for", file=sys.stderr)
         return 2
-    resolved = dict(resolve(python) for python in pythons)
+    resolved = dict(resolve(python, newest) for python in pythons)
     text = HEADER.format(", ".join(resolved)) + "\n".join(lines(resolved)) + "\n"
     LOCK.write_text(text)
     return 0
