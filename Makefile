@@ -8,9 +8,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c r
 PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 600
 KILLS ?= 72
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
 FUZZ_TARGETS ?= source manifest settings tools symbol database baselines shards
 
-.PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs pictures site lock clean
+.PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs pictures site snapshots mutants lock bounds release clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -71,8 +72,20 @@ site: $(VENV)/.installed-docs  ## build the documentation as a site, strictly, i
 snapshots: $(VENV)/.installed-dev  ## write anew what the rules say of their examples; look at the difference
 	$(BIN)/python tests/snapshots.py
 
-lock:  ## pin the newest versions again; PYTHONS names one interpreter of each version
-	$(PYTHON) tools/lock.py $(PYTHONS)
+mutants: $(VENV)/.installed-dev  ## change the rules one thing at a time: a test must fail (docs/mutation.md)
+	$(INSTALL) -e '.[mutants]'
+	$(BIN)/python tools/mutants $(MUTANTS_ARGS)
+
+lock:  ## pin what dependencies are new; PYTHONS names one interpreter of each version
+	$(PYTHON) tools/lock.py $(LOCK_FLAGS) $(PYTHONS)
+
+bounds: $(VENV)/.installed-dev  ## quick tests with the oldest dependencies allowed, and with the newest
+	$(INSTALL) -e '.[release]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/bounds.py $(firstword $(PYTHONS)) $(lastword $(PYTHONS))
+
+release: $(VENV)/.installed-dev  ## all of a release but the upload, into dist/ (docs/releasing.md)
+	$(INSTALL) -e '.[release]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/release.py dist $(PYTHONS)
 
 clean:  ## remove the virtual environment and what tools left behind
 	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
