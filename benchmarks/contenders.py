@@ -70,15 +70,17 @@ def peer(name: str, tools: Path, files: list[Path], scratch: Path) -> list[str |
         return [tools / name, "scan", "--config", rule, *options, "--quiet", known, *files]
     config = "--config={CheckOptions: {" + _CLANG_TIDY_FUNCTIONS + "}}"
     options = ["--quiet", f"--checks=-*,{_CLANG_TIDY_CHECK}", config]
-    return [tools / name, *options, *files, "--", *_clang_arguments(scratch)]
+    return [tools / name, *options, *files, "--", *clang_arguments(scratch)]
 
 
-def _clang_arguments(scratch: Path) -> list[str]:
+def clang_arguments(scratch: Path) -> list[str]:
     """How clang reads CUDA: with the headers of the toolkit, as every user of it does.
 
     Of curand, which no kernel here uses, clang's own wrapper wants one header.
     """
-    toolkit = Path(find_toolchains().found[0].nvcc).resolve().parents[1]
+    # An nvcc on PATH may be a script of somebody's, with no headers around it.
+    homes = (Path(found.nvcc).resolve().parents[1] for found in find_toolchains().found)
+    toolkit = next(home for home in homes if (home / "include" / "cuda.h").is_file())
     (scratch / "curand").mkdir(exist_ok=True)
     (scratch / "curand" / "curand_mtgp32_kernel.h").touch()
     return [
