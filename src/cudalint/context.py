@@ -77,13 +77,13 @@ class Context:
 
     def code(self, path: str) -> str:
         """The file's text, one character for each byte; what is no code is spaces."""
-        return self._flow.codes.of(path)
+        return self.project.codes.of(path)
 
     @cached_property
     def _flow(self) -> BindingsOf:
         from cudalint.devicecode.flow.bindings import BindingsOf
 
-        return BindingsOf(self.sources)
+        return BindingsOf(self.project.codes)
 
     @property
     def models(self) -> Mapping[str, FileModel]:
@@ -109,11 +109,16 @@ class Context:
         """
         if self.settings.targets:
             return tuple(self.settings.targets)
-        found = {
-            target.hardware.arch
-            for tree in self.trees
-            for target in tree.targets
-            if target.hardware.arch and any(path == p for p in target.sources.values())
-        }
+        found = set(self._tree_archs.get(path, ()))
         found.update(arch for command in self.project.commands.of(path) for arch in command.archs)
         return tuple(sorted(found))
+
+    @cached_property
+    def _tree_archs(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for tree in self.trees:
+            for target in tree.targets:
+                if target.hardware.arch:
+                    for path in target.sources.values():
+                        found.setdefault(path, set()).add(target.hardware.arch)
+        return found

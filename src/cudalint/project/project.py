@@ -17,6 +17,7 @@ from cudalint.settings.model import Settings
 if TYPE_CHECKING:
     from cudalint.compiledb.model import CompileCommand
     from cudalint.devicecode.devicereach import DeviceReach
+    from cudalint.devicecode.flow.text import CodeTexts
     from cudalint.hostcode.coldness import Coldness
     from cudalint.hostcode.coldregions import ColdRegions
     from cudalint.hostcode.hotpath import HotPath
@@ -92,11 +93,18 @@ class Project:
         return HeaderMacros(self.models, self.includes)
 
     @cached_property
+    def codes(self) -> CodeTexts:
+        """The code of the files as text."""
+        from cudalint.devicecode.flow.text import CodeTexts
+
+        return CodeTexts(self.sources)
+
+    @cached_property
     def cold_regions(self) -> ColdRegions:
         """The cold and lazy parts of functions."""
         from cudalint.hostcode.coldregions import ColdRegions
 
-        return ColdRegions(self.models, self.sources)
+        return ColdRegions(self.models, self.sources, self.codes)
 
     @cached_property
     def coldness(self) -> Coldness:

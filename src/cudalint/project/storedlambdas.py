@@ -89,8 +89,9 @@ def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -
     """The name that a lambda is kept under, "" for none; None for one that is not kept."""
     start = function.span.start
     before = _CONVERTED.sub(b"", data[max(0, start - _BEFORE) : start])
-    assigned = _ASSIGNED.search(before)
-    held = _HELD.search(before) if function.parent >= 0 else None
+    last = before.rstrip()[-1:]
+    assigned = _ASSIGNED.search(before) if last == b"=" else None
+    held = _HELD.search(before) if last in (b"(", b"{") and function.parent >= 0 else None
     if held is not None:
         return _handed_away(held[1], function, model, data, calls)
     if assigned is not None:

@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cudalint.source import SourceFile
 
-_ATTRIBUTE = re.compile(
-    r"\b(?:__(?:align|attribute|launch_bounds)__|alignas)\s*\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)"
-    r"|\[\[[^\[\];{}]*\]\]|\b__restrict(?:__)?\b"
+_CALLED = rb"\s*\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)"
+# Each begins with a literal, which is found many times faster than an alternation.
+_ATTRIBUTES = tuple(
+    (word, re.compile(pattern))
+    for word, pattern in (
+        (b"__restrict", rb"__restrict(?<!\w__restrict)(?:__)?\b"),
+        (b"__launch_bounds__", rb"__launch_bounds__(?<!\w__launch_bounds__)" + _CALLED),
+        (b"__align__", rb"__align__(?<!\w__align__)" + _CALLED),
+        (b"__attribute__", rb"__attribute__(?<!\w__attribute__)" + _CALLED),
+        (b"alignas", rb"alignas(?<!\walignas)" + _CALLED),
+        (b"[[", rb"\[\[[^\[\];{}]*\]\]"),
+    )
 )
 
 
@@ -31,6 +40,13 @@ class CodeTexts:
         if text is None:
             from cudalint.syntax.prepare import prepare
 
-            bare = prepare(self._sources[path].data).bare.decode("latin-1")
-            text = self._texts[path] = _ATTRIBUTE.sub(lambda m: " " * len(m.group()), bare)
+            bare = prepare(self._sources[path].data).bare
+            for word, pattern in _ATTRIBUTES:
+                if word in bare:
+                    bare = pattern.sub(_blank, bare)
+            text = self._texts[path] = bare.decode("latin-1")
         return text
+
+
+def _blank(attribute: re.Match[bytes]) -> bytes:
+    return b" " * len(attribute.group())
