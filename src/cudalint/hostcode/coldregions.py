@@ -16,7 +16,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from cudalint.devicecode.flow.text import CodeTexts
 from cudalint.hostcode.absence import Held, held, missing, names
 from cudalint.hostcode.fatalbranches import fatal_branches
 from cudalint.hostcode.guards import debug_guarded, may_be_guarded
@@ -24,6 +23,7 @@ from cudalint.hostcode.predicates import debug_only
 from cudalint.project.headermacros import home
 
 if TYPE_CHECKING:
+    from cudalint.devicecode.flow.text import CodeTexts
     from cudalint.finding import Span
     from cudalint.source import SourceFile
     from cudalint.syntax.model import Branch, Call, FileModel, Launch
@@ -60,11 +60,14 @@ class ColdRegions:
     """
 
     def __init__(
-        self, models: Mapping[str, FileModel], sources: Mapping[str, SourceFile] | None = None
+        self,
+        models: Mapping[str, FileModel],
+        sources: Mapping[str, SourceFile],
+        codes: CodeTexts,
     ) -> None:
         self._models = models
-        self._sources = sources or {}
-        self._codes = CodeTexts(self._sources)
+        self._sources = sources
+        self._codes = codes
         self._flags: dict[str, _Flags] = {}
         self._cold: dict[str, _Ranges] = {}
         self._lazy: dict[str, _Ranges] = {}

@@ -64,7 +64,7 @@ def _own(project: Project, graph: CallGraph) -> Iterator[tuple[int, Effect]]:
     for path, model in project.models.items():
         for call in (*model.calls, *project.header_macros.calls(model)):
             effect = _BY_NAME.get(call.name)
-            if effect is None and _API.match(call.name):
+            if effect is None and call.name.startswith("cu") and _API.match(call.name):
                 effect = Effect.OTHER
             if effect is not None and not call.receiver:
                 node = graph.node_of(path, call)

@@ -255,7 +255,8 @@ inline cudaStream_t stream_of(int device, cudaStream_t s) {
 
     def _choices(self, function: Function, file: FileModel, context: Context) -> Iterator[Finding]:
         body = function.body
-        if body is None:
+        data = context.sources[file.path].data
+        if body is None or data.find(b"?", function.head.start, body.end) < 0:
             return
         code = context.code(file.path)
         streams = {p.name for p in function.parameters if is_stream_type(p.type)}

@@ -9,17 +9,16 @@ member, a global, or made by a macro.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.devicecode.flow.brackets import Brackets
-from cudalint.devicecode.flow.text import CodeTexts
 from cudalint.syntax.brackets import split_arguments
 
 if TYPE_CHECKING:
-    from cudalint.source import SourceFile
+    from cudalint.devicecode.flow.text import CodeTexts
     from cudalint.syntax.model import FileModel, Function
 
 _TEMPLATE = r"(?:\s*<[^;{}()&|]*>(?:\s*::\s*\w+)*)?"
@@ -196,13 +195,13 @@ class Bindings:
 class BindingsOf:
     """The bindings of the functions of one run, each read at the first question."""
 
-    def __init__(self, sources: Mapping[str, SourceFile]) -> None:
-        self.codes = CodeTexts(sources)
+    def __init__(self, codes: CodeTexts) -> None:
+        self._codes = codes
         self._known: dict[tuple[str, int], Bindings] = {}
 
     def get(self, model: FileModel, function: Function) -> Bindings:
         """The bindings of a function of `model` that is no lambda and has a body."""
         key = (model.path, function.index)
         if key not in self._known:
-            self._known[key] = Bindings(model, function, self.codes.of(model.path))
+            self._known[key] = Bindings(model, function, self._codes.of(model.path))
         return self._known[key]
