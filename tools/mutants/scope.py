@@ -27,7 +27,12 @@ FOLDERS = (
     "tests/unit/tree",
 )
 # Those that say most of a rule in the least time.
-QUICK = ("tests/test_snapshots.py", "tests/test_examples.py", "tests/unit/rules/test_tables.py")
+QUICK = (
+    "tests/test_snapshots.py",
+    "tests/test_examples.py",
+    "tests/unit/rules/test_edges.py",
+    "tests/unit/rules/test_tables.py",
+)
 _CODE = re.compile(r"cu\d{3}")
 
 

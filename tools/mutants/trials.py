@@ -8,6 +8,7 @@ that is mutated until one fails.
 from __future__ import annotations
 
 import functools
+import inspect
 import multiprocessing
 import pickle
 import shutil
@@ -135,10 +136,12 @@ class Trials:
         return forked(work, seconds)
 
     def _naming(self, path: str, items: list[pytest.Item]) -> list[pytest.Item]:
-        """The tests that name the rule in the file, those of its examples first."""
+        """The tests that name the rule, those of its examples first."""
         code = code_of(path)
-        own = [item for item in items if code in item.nodeid or code in _text(item.path)]
-        return sorted(own, key=lambda item: code not in item.nodeid)
+        return sorted(
+            (item for item in items if code in item.nodeid or code in _source(item)),
+            key=lambda item: code not in item.nodeid,
+        )
 
     def _tests(
         self, path: str, items: list[pytest.Item], places: set[Any] | None
@@ -217,6 +220,11 @@ ARGUMENTS = ["-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:terminal", "-
 @functools.cache
 def _text(path: Path) -> str:
     return path.read_text("utf-8")
+
+
+@functools.cache
+def _source(item: Any) -> str:
+    return inspect.getsource(item.function)
 
 
 def _with_next(items: list[Any]) -> Iterator[tuple[Any, Any]]:
