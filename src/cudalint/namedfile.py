@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import select
 import stat
 import sys
 import time
 from pathlib import Path
+
+from cudalint.regex import regex
 
 MOST_BYTES = 100_000_000
 """The most bytes that a file may have if nothing else is said."""
@@ -25,7 +26,7 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
     stat.S_IFDIR: "a folder",
 }
-_INHERITED = re.compile(r"/dev/(?:fd/(\d{1,9})|stdin)")
+_INHERITED = regex(r"/dev/(?:fd/(\d{1,9})|stdin)")
 _WRITER_SECONDS = 10.0
 _CHUNK = 1 << 16
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from cudalint.regex import regex
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -32,7 +34,7 @@ class Patterns:
 
             self._spec = GitIgnoreSpec.from_lines(lines)
         elif others:
-            self._regex = re.compile("|".join(_translate(line) for line in others))
+            self._regex = regex("|".join(_translate(line) for line in others))
 
     def decide(self, path: str, *, folder: bool = False) -> bool | None:
         """True when `path` is matched, False when a `!` pattern takes it out, else None.

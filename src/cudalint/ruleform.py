@@ -7,12 +7,12 @@ What its page, messages and examples should be like beyond that, tests ask
 from __future__ import annotations
 
 import inspect
-import re
 from types import ModuleType
 
 import msgspec
 
 from cudalint.finding import Level
+from cudalint.regex import regex
 from cudalint.rule import (
     CompileRule,
     FileRule,
@@ -25,8 +25,8 @@ from cudalint.rule import (
 
 KINDS = (FileRule, ProjectRule, TreeRule, CompileRule, SuppressionRule)
 
-CODE = re.compile(r"[A-Z]{2,10}[0-9]{1,6}")
-NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
+CODE = regex(r"[A-Z]{2,10}[0-9]{1,6}")
+NAME = regex(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 OUR_PREFIX = "CU"
 """No code of a plugin begins so."""
 

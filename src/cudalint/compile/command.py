@@ -8,22 +8,22 @@ allow-list of `cudalint.tree.flags`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from cudalint.compile.request import CompileRequest
+from cudalint.regex import regex
 from cudalint.tree.flags import parse_flags
 
 _OUTPUT = "out.cubin"
 _LISTING = "out.d"
 _PTX = "out.ptx"
 _CUBIN = "-cubin"
-_ARCH = re.compile(r"sm_\d+[af]?")
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f\"$\\`]")
-_UNSAFE_IN_TREE = re.compile(r"[\x00-\x1f\x7f!\"$&'*;<>?\\^`|]")
+_ARCH = regex(r"sm_\d+[af]?")
+_UNSAFE = regex(r"[\x00-\x1f\x7f\"$\\`]")
+_UNSAFE_IN_TREE = regex(r"[\x00-\x1f\x7f!\"$&'*;<>?\\^`|]")
 """Stricter, for names that come from the linted tree."""
 
 

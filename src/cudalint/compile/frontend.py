@@ -12,25 +12,27 @@ from typing import Literal
 
 import msgspec
 
-_EDG = re.compile(
+from cudalint.regex import regex
+
+_EDG = regex(
     r"(?P<path>[^\s(].*?)\((?P<line>[0-9]{1,9})\): "
     r"(?P<kind>catastrophic error|error|warning|remark|note)(?: #(?P<number>[\w-]+))?: (?P<text>.*)"
 )
-_EDG_NOWHERE = re.compile(
+_EDG_NOWHERE = regex(
     r"(?:At end of source: )?(?P<kind>catastrophic error|error|warning)"
     r"(?: #(?P<number>[\w-]+))?: (?P<text>.*)"
 )
-_GCC = re.compile(
+_GCC = regex(
     r"(?P<path>[^\s:][^:]*):(?P<line>[0-9]{1,9}):(?:(?P<column>[0-9]{1,9}):)? "
     r"(?P<kind>fatal error|error|warning|note): (?P<text>.*)"
 )
-_DRIVER = re.compile(r"nvcc\s+(?P<kind>fatal|error|warning)\s*: (?P<text>.*)")
-_PROGRAM = re.compile(
+_DRIVER = regex(r"nvcc\s+(?P<kind>fatal|error|warning)\s*: (?P<text>.*)")
+_PROGRAM = regex(
     r"(?P<text>(?:sh|gcc|g\+\+|c\+\+|clang|clang\+\+|cc1plus|cc1|cicc|cudafe\+\+)(?:: \d+)?: .*)"
 )
-_INSTANTIATED = re.compile(r"at line (?P<line>[0-9]{1,9})(?: of (?P<path>.+))?$")
-_CARET = re.compile(r"\s*\^\s*$")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_INSTANTIATED = regex(r"at line (?P<line>[0-9]{1,9})(?: of (?P<path>.+))?$")
+_CARET = regex(r"\s*\^\s*$")
+_CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f]")
 _LONGEST_TEXT = 1000
 
 

@@ -8,7 +8,6 @@ to it. What is wrong there, the rules say.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -18,10 +17,11 @@ from cudalint.compile.model import CompiledFile, Diagnostic, FunctionResources
 from cudalint.context import Context
 from cudalint.finding import Span
 from cudalint.lines import LineIndex
+from cudalint.regex import regex
 from cudalint.syntax.model import Function
 
-_WORD = re.compile(r"\w+")
-_TOKEN = re.compile(rb"\w+|[\x80-\xff]+|[^\s\w]")
+_WORD = regex(r"\w+")
+_TOKEN = regex(rb"\w+|[\x80-\xff]+|[^\s\w]")
 
 
 class FunctionPlace(msgspec.Struct, frozen=True):
@@ -154,7 +154,7 @@ class Locator:
 
     def _uses(self, macro: str) -> Iterator[tuple[Span, list[str]]]:
         """The places where the files of the compile use a function-like macro, in code."""
-        use = re.compile(rb"(?<![\w#])" + macro.encode() + rb"\s*\(([^()]*)\)")
+        use = regex(rb"(?<![\w#])" + macro.encode() + rb"\s*\(([^()]*)\)")
         for path in self._paths:
             model = self._context.models[path]
             not_code = [*(comment.span for comment in model.comments), *model.dead]

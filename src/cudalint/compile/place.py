@@ -8,7 +8,6 @@ What was said is read by `cudalint.compile.frontend` and `cudalint.compile.ptxas
 from __future__ import annotations
 
 import posixpath
-import re
 from pathlib import Path
 
 import msgspec
@@ -16,8 +15,9 @@ import msgspec
 from cudalint.compile.frontend import Complaint, Place
 from cudalint.compile.model import Diagnostic
 from cudalint.compile.ptx import LineTable
+from cudalint.regex import regex
 
-_WORD = re.compile(r"\w+|\S")
+_WORD = regex(r"\w+|\S")
 
 
 def relative_path(path: str, root: Path) -> str:

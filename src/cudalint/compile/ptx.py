@@ -10,23 +10,25 @@ from bisect import bisect_right
 
 import msgspec
 
-_ENTRY = re.compile(
+from cudalint.regex import regex
+
+_ENTRY = regex(
     r"^[ \t]*(?:\.visible |\.weak )?\.entry\s+([\w$.]+)\s*(?:\([^()]*\))?([^{;]*)[{;]",
     re.MULTILINE,
 )
 _SIZE = r"([0-9]{1,5})\b"
 """A size that can be true: no block has more than five digits of threads."""
 
-_MAX_THREADS = re.compile(rf"\.(?:maxntid|reqntid)\s+{_SIZE}(?:\s*,\s*{_SIZE})?(?:\s*,\s*{_SIZE})?")
-_MIN_BLOCKS = re.compile(rf"\.minnctapersm\s+{_SIZE}")
-_FUNCTION = re.compile(
+_MAX_THREADS = regex(rf"\.(?:maxntid|reqntid)\s+{_SIZE}(?:\s*,\s*{_SIZE})?(?:\s*,\s*{_SIZE})?")
+_MIN_BLOCKS = regex(rf"\.minnctapersm\s+{_SIZE}")
+_FUNCTION = regex(
     r"^[ \t]*(?:\.(?:visible|weak|extern) )?\.(?:entry|func)\s*(?:\([^()]*\)\s*)?([\w$.]+)"
     r"|^[ \t]*\.local\s+(?:\.align\s+\d+\s+)?\.b8\s+[\w$.]+\[([0-9]{1,9})\]",
     re.MULTILINE,
 )
-_LOC = re.compile(r"^\s*\.loc\s+([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})\b")
-_DOTTED = re.compile(r"(?<![\w%.$])[a-z]\w*(?:(?:\.|::)\w+)+")
-_FILE = re.compile(r'^\s*\.file\s+([0-9]{1,9})\s+"([^"]*)"', re.MULTILINE)
+_LOC = regex(r"^\s*\.loc\s+([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})\b")
+_DOTTED = regex(r"(?<![\w%.$])[a-z]\w*(?:(?:\.|::)\w+)+")
+_FILE = regex(r'^\s*\.file\s+([0-9]{1,9})\s+"([^"]*)"', re.MULTILINE)
 
 
 class EntryBounds(msgspec.Struct, frozen=True):

@@ -13,25 +13,26 @@ import msgspec
 
 from cudalint.compile.demangle import demangle
 from cudalint.compile.model import Diagnostic, FunctionResources
+from cudalint.regex import regex
 
 _FIGURE = "([0-9]{1,9})"
 """A figure that can be true: what is longer is none of ptxas'."""
 
-_ENTRY = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
-_PROPERTIES = re.compile(r"Function properties for '?([^\s']+)'?")
-_STACK = re.compile(
+_ENTRY = regex(r"Compiling entry function '([^']+)' for '([^']+)'")
+_PROPERTIES = regex(r"Function properties for '?([^\s']+)'?")
+_STACK = regex(
     rf"\b{_FIGURE} bytes stack frame, {_FIGURE} bytes spill stores, {_FIGURE} bytes spill loads"
 )
-_USED = re.compile(rf"Used {_FIGURE} registers(.*)")
-_BARRIERS = re.compile(rf"used {_FIGURE} barriers")
-_SHARED = re.compile(rf"\b{_FIGURE}(?:\+{_FIGURE})? bytes smem")
-_CONSTANT = re.compile(rf"\b{_FIGURE}(?:\+{_FIGURE})? bytes cmem\[[0-9]+\]")
-_SAID = re.compile(
+_USED = regex(rf"Used {_FIGURE} registers(.*)")
+_BARRIERS = regex(rf"used {_FIGURE} barriers")
+_SHARED = regex(rf"\b{_FIGURE}(?:\+{_FIGURE})? bytes smem")
+_CONSTANT = regex(rf"\b{_FIGURE}(?:\+{_FIGURE})? bytes cmem\[[0-9]+\]")
+_SAID = regex(
     r"ptxas\s+(?:(?P<path>\S.*?), line (?P<line>[0-9]{1,9}); )?"
     r"(?P<kind>error|warning|fatal|info)\s*: (?P<text>.*)"
 )
-_NUMBER = re.compile(r"\((C\d+)\)\s*")
-_FUNCTION = re.compile(
+_NUMBER = regex(r"\((C\d+)\)\s*")
+_FUNCTION = regex(
     r"(?:for entry(?: function)?|entry function|for function|in (?:the )?function|extern function)"
     r" '?([A-Za-z_$][\w$]*)'?",
     re.IGNORECASE,

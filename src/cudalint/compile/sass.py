@@ -11,15 +11,16 @@ import re
 from collections.abc import Callable, Mapping
 
 from cudalint.compile.model import SpillLine
+from cudalint.regex import regex
 
-_SECTION = re.compile(r"\s*\.section\s+\.text\.([\w$.]+)\s*,")
-_LABEL = re.compile(r"\.text\.([\w$.]+):")
-_FUNCTION = re.compile(r"\s*\.type\s+([\w$.]+)\s*,\s*@function")
-_START = re.compile(r"([\w$.]+):\s*$")
-_SOURCE = re.compile(r'\s*//## File "([^"]+)", line (\d{1,9})(?: inlined at .*)?\s*$')
+_SECTION = regex(r"\s*\.section\s+\.text\.([\w$.]+)\s*,")
+_LABEL = regex(r"\.text\.([\w$.]+):")
+_FUNCTION = regex(r"\s*\.type\s+([\w$.]+)\s*,\s*@function")
+_START = regex(r"([\w$.]+):\s*$")
+_SOURCE = regex(r'\s*//## File "([^"]+)", line (\d{1,9})(?: inlined at .*)?\s*$')
 _MARK = '"SpillRefill"'
-_LOCAL = re.compile(r"\b(STL|LDL)((?:\.\w+)*)\b(.*)")
-_IN_FRAME = re.compile(r"\[R1(?:\+0x([0-9a-f]{1,8}))?\]")
+_LOCAL = regex(r"\b(STL|LDL)((?:\.\w+)*)\b(.*)")
+_IN_FRAME = regex(r"\[R1(?:\+0x([0-9a-f]{1,8}))?\]")
 _WIDTHS = {"64": 8, "128": 16, "U8": 1, "S8": 1, "U16": 2, "S16": 2}
 
 Place = tuple[str, int]

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import msgspec
 
 from cudalint.compile.model import Compilation, Diagnostic
+from cudalint.regex import regex
 
-_SAID = re.compile(
+_SAID = regex(
     r"uses too much shared data \(0x([0-9a-f]{1,9}) bytes, 0x([0-9a-f]{1,9}) max\)", re.IGNORECASE
 )
 

@@ -7,7 +7,6 @@ the `nvcc` extra beside the running Python. Compiling is `cudalint.compile.stage
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,14 +16,15 @@ import msgspec
 from cudalint.compile.archs import arch_number
 from cudalint.compile.environment import clean_environment, host_compiler
 from cudalint.compile.process import Processes
+from cudalint.regex import regex
 
 OLDEST_RELEASE = (12, 0)
 _FAMILY_RELEASE = (12, 9)
 """The first release that takes a family arch such as `sm_121f`."""
 _ANSWER_WITHIN = 20.0
 _PACKAGED = ("nvidia/cu13/bin", "nvidia/cu12/bin", "nvidia/cuda_nvcc/bin")
-_RELEASE = re.compile(r"release (\d+)\.(\d+), V([\d.]+)")
-_CODE = re.compile(r"sm_(\d+)")
+_RELEASE = regex(r"release (\d+)\.(\d+), V([\d.]+)")
+_CODE = regex(r"sm_(\d+)")
 
 
 class Toolchain(msgspec.Struct, frozen=True):

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 
 from cudalint.compiledb.model import CompileCommand, ForcedInclude, ReadCommand
 from cudalint.compiledb.options import Kind, Option, options
+from cudalint.regex import regex
 from cudalint.tree.flags import parse_flags
 
-_ARCH = re.compile(r"\bsm_\d{2,3}[af]?\b")
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_RELOCATABLE = re.compile(r"(?:-dc|--device-c|(?:-rdc|--relocatable-device-code)(?:=true)?)$")
+_ARCH = regex(r"\bsm_\d{2,3}[af]?\b")
+_NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
+_RELOCATABLE = regex(r"(?:-dc|--device-c|(?:-rdc|--relocatable-device-code)(?:=true)?)$")
 _DEBUG = frozenset({"-g", "-G", "-lineinfo"})
 """Code for debuggers is no measure of resources, and lines are asked for anyway."""
 

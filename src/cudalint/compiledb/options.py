@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.tree.flags import parse_flags
 
 Driver = Literal["gcc", "nvcc", "cl"]
@@ -93,7 +94,7 @@ _OF_CL: dict[str, Kind] = {
     "U": "undefine",
 }
 _CL_NAMES = ("cl", "clang-cl")
-_CL_COMMAND = re.compile(r'(?:\S*\s+)?"?(?:[^"]*[/\\])?(?:clang-)?cl(?:\.exe)?"?\s', re.IGNORECASE)
+_CL_COMMAND = regex(r'(?:\S*\s+)?"?(?:[^"]*[/\\])?(?:clang-)?cl(?:\.exe)?"?\s', re.IGNORECASE)
 _BEGINNING = 4096
 _LISTS: frozenset[Kind] = frozenset({"folder", "system", "define", "undefine", "forced"})
 """What nvcc takes several of, with commas between."""

@@ -16,6 +16,7 @@ import msgspec
 
 from cudalint.devicecode.devicecode import enclosing, on_device
 from cudalint.devicecode.flow.branches import LOOPS, Branches
+from cudalint.regex import regex
 from cudalint.syntax.model import Call
 
 if TYPE_CHECKING:
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from cudalint.finding import Span
     from cudalint.syntax.model import Assembly, FileModel
 
-_ISSUE = re.compile(r"\bcp\.async\.(?:ca|cg)\b")
-_COMMIT = re.compile(r"\bcp\.async\.commit_group\b")
-_WAIT_GROUP = re.compile(r"\bcp\.async\.wait_group\b")
-_WAIT_ALL = re.compile(r"\bcp\.async\.(?:wait_all|mbarrier\.arrive)\b")
+_ISSUE = regex(r"\bcp\.async\.(?:ca|cg)\b")
+_COMMIT = regex(r"\bcp\.async\.commit_group\b")
+_WAIT_GROUP = regex(r"\bcp\.async\.wait_group\b")
+_WAIT_ALL = regex(r"\bcp\.async\.(?:wait_all|mbarrier\.arrive)\b")
 _COPIES = frozenset({"__pipeline_memcpy_async", "memcpy_async"})
-_NAMED = (("wait", re.compile(r"wait", re.I)), ("commit", re.compile(r"commit|fence", re.I)))
+_NAMED = (("wait", regex(r"wait", re.I)), ("commit", regex(r"commit|fence", re.I)))
 _GROUP_WAITS = frozenset({"__pipeline_wait_prior"})
-_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_ADDRESS_TYPE = re.compile(r"[*&\]]|auto|unsigned|u?int(?:32|64|ptr)?_t|u?intptr_t|size_t")
-_NO_READ = re.compile(r"\b(?:sizeof|decltype|__cvta_generic_to_shared)\s*\([^;{}]*$")
-_STORE = re.compile(r"\s*(?:\[[^;=]*\]\s*)+=(?!=)")
+_WORD = regex(r"(?<![\w.])[A-Za-z_]\w*")
+_ADDRESS_TYPE = regex(r"[*&\]]|auto|unsigned|u?int(?:32|64|ptr)?_t|u?intptr_t|size_t")
+_NO_READ = regex(r"\b(?:sizeof|decltype|__cvta_generic_to_shared)\s*\([^;{}]*$")
+_STORE = regex(r"\s*(?:\[[^;=]*\]\s*)+=(?!=)")
 _DEPTH = 4
 
 

@@ -5,9 +5,10 @@ A barrier for part of a block (a warp, or a named one with a count) is none here
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 _CALLS = frozenset(
     {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"}
 )
-_INSTRUCTION = re.compile(
+_INSTRUCTION = regex(
     r"\b(?:bar|barrier)(?:\.cta)?\.(?:sync|red\S*)(?:\.aligned)?\s+(?:%?\w+)\s*(?:;|$)"
 )
-_THIS_BLOCK = re.compile(r"\bthis_thread_block\s*\(\s*\)|\bthread_block\b(?!_tile)")
+_THIS_BLOCK = regex(r"\bthis_thread_block\s*\(\s*\)|\bthread_block\b(?!_tile)")
 
 
 def barriers(model: FileModel, context: Context) -> Iterator[tuple[Call | Assembly, str]]:

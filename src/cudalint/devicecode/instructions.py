@@ -17,6 +17,7 @@ from functools import lru_cache
 import msgspec
 
 from cudalint.compile.archs import arch_number
+from cudalint.regex import regex
 
 _100 = ("sm_100a", "sm_100f", "sm_103a", "sm_103f")
 _110 = ("sm_110a", "sm_110f")
@@ -93,9 +94,9 @@ FEATURES = (
 )
 """The more special before the more general."""
 
-_MULTICAST = re.compile(r"(?<![\w.%])(cp\.async\.bulk\.\S*\.multicast::cluster)\S*")
-_FP4_INTRINSIC = re.compile(r"__nv_cvt_\w+_to_fp4\w*")
-_REDUCE_INTRINSIC = re.compile(r"__reduce_(?:add|min|max|and|or|xor)_sync")
+_MULTICAST = regex(r"(?<![\w.%])(cp\.async\.bulk\.\S*\.multicast::cluster)\S*")
+_FP4_INTRINSIC = regex(r"__nv_cvt_\w+_to_fp4\w*")
+_REDUCE_INTRINSIC = regex(r"__reduce_(?:add|min|max|and|or|xor)_sync")
 _NATIVE_FP4 = next(feature for feature in FEATURES if feature.name == "narrow cvt")
 
 
@@ -138,11 +139,11 @@ def lacking_intrinsic(name: str, arch: str) -> Lack | None:
 
 def _whole(ptx: str, at: int) -> str:
     """The instruction with its modifiers, or the register, at an offset."""
-    match = re.compile(r"%?[\w.:]+").match(ptx, at)
+    match = regex(r"%?[\w.:]+").match(ptx, at)
     return match.group() if match else ""
 
 
 @lru_cache(maxsize=1)
 def _any_feature() -> re.Pattern[str]:
     groups = (f"(?P<f{place}>{feature.pattern})" for place, feature in enumerate(FEATURES))
-    return re.compile(r"(?<![\w.%])(?:" + "|".join(groups) + ")")
+    return regex(r"(?<![\w.%])(?:" + "|".join(groups) + ")")

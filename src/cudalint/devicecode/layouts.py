@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-_LAYOUT = re.compile(
+from cudalint.regex import regex
+
+_LAYOUT = regex(
     r"\b(?:rows?|cols?|columns?|major|strides?|strided|pitch|(?<!in )order|ordered|unpadded"
     r"|pad(?:s|ded|ding)?|swizzl\w*|dims?|dimensions?|layouts?|laid out|interleav\w*"
     r"|contiguous(?:ly)?|transposed)\b"
@@ -17,10 +19,10 @@ _LAYOUT = re.compile(
     r"|(?-i:\b(?:[A-Z][A-Z0-9_]*|k[A-Z]\w*) ?x ?(?:[A-Z][A-Z0-9_]*|k[A-Z]\w*)\b)",
     re.IGNORECASE,
 )
-_ONE_DIMENSION = re.compile(
+_ONE_DIMENSION = regex(
     r"\[[^\[\]\n]+\]|\b(?:one|1) (?:\w+ )?(?:per|for each) \w+|\bindexed by\b", re.IGNORECASE
 )
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 
 
 def says_layout(text: str, *, one_dimension: bool = False) -> bool:

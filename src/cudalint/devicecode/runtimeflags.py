@@ -5,23 +5,23 @@ Where such a condition does harm is rule CU204's business.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.flow.branches import condition_range
 from cudalint.finding import Span
 from cudalint.project.scalar_types import INTEGERS
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.devicecode.flow.bindings import Bindings
     from cudalint.syntax.model import Branch, Function
 
-_WORD = re.compile(r"(?<!\w)[A-Za-z_]\w*")
-_OTHER = re.compile(r"[;\[?]|\w\s*(?:\.\s*[A-Za-z_]|->|\()|(?<![=!<>])=(?!=)")
-_CAST = re.compile(r"\b(?:static_cast|const_cast)\s*<[\w\s:]*>|\b(?:bool|int|unsigned)\s*(?=\()")
-_ENUMERATOR = re.compile(r"[A-Za-z_]\w*(?:\s*::\s*\w+)+")
-_CONSTEXPR = re.compile(r"if\s+constexpr\b")
+_WORD = regex(r"(?<!\w)[A-Za-z_]\w*")
+_OTHER = regex(r"[;\[?]|\w\s*(?:\.\s*[A-Za-z_]|->|\()|(?<![=!<>])=(?!=)")
+_CAST = regex(r"\b(?:static_cast|const_cast)\s*<[\w\s:]*>|\b(?:bool|int|unsigned)\s*(?=\()")
+_ENUMERATOR = regex(r"[A-Za-z_]\w*(?:\s*::\s*\w+)+")
+_CONSTEXPR = regex(r"if\s+constexpr\b")
 _LITERALS = frozenset({"true", "false", "not", "and", "or"})
 _SCALAR_WORDS = frozenset(word for name in INTEGERS for word in name.split()) | {"signed"}
 
@@ -60,7 +60,7 @@ def _is_kept(name: str, branch: Branch, bindings: Bindings) -> bool:
     local = bindings.find(name, branch.span.start)
     if local is None or not local.parameter or local.values:
         return False
-    changes = re.compile(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--)")
+    changes = regex(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--)")
     return changes.search(bindings.code, bindings.start, bindings.end) is None
 
 

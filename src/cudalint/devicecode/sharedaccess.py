@@ -7,13 +7,13 @@ business.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.devicecode.flow.types import Pointees
 from cudalint.project.scalar_types import SIZES
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
@@ -24,13 +24,13 @@ BANKS = 128
 """Bytes that the banks hold side by side: 32 banks of 4 bytes."""
 
 
-_LANE = re.compile(r"threadIdx\s*\.\s*x")
-_LANE_OF_WARP = re.compile(
+_LANE = regex(r"threadIdx\s*\.\s*x")
+_LANE_OF_WARP = regex(
     r"\(?\s*(?:threadIdx\s*\.\s*x|[A-Za-z_]\w*)\s*(?:%\s*(?:32|warpSize|WARP_SIZE|kWarpSize)"
     r"|&\s*(?:31|0x1[fF])[uU]?)\s*\)?$"
 )
-_OTHER = re.compile(r"threadIdx\s*\.\s*x\s*[%/&>^]|[%/&^]|>>|\?")
-_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_OTHER = regex(r"threadIdx\s*\.\s*x\s*[%/&>^]|[%/&^]|>>|\?")
+_WORD = regex(r"(?<![\w.])[A-Za-z_]\w*")
 _DEPTH = 6
 
 
@@ -57,7 +57,7 @@ class SharedAccesses:
         if not pitches:
             return None
         code = self._bindings.code
-        accesses = re.compile(rf"(?<![\w.]){shared.name}\s*\[")
+        accesses = regex(rf"(?<![\w.]){shared.name}\s*\[")
         for match in accesses.finditer(code, shared.span.end, self._bindings.end):
             if self._bindings.find(shared.name, match.start()) is None:
                 continue

@@ -6,7 +6,6 @@ must say is `cudalint.devicecode.layouts`; the wording of findings is rule CU203
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from cudalint.compile.archs import WARP
 from cudalint.devicecode.devicecode import enclosing
 from cudalint.devicecode.layouts import LayoutNotes, says_layout
+from cudalint.regex import regex
 from cudalint.wording.nearby import NearbyComments
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from cudalint.finding import Span
     from cudalint.syntax.model import FileModel, SharedDeclaration
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_ARRAY = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)+)(?=[;,=])")
-_DIMENSION = re.compile(r"\[([^\[\]]*)\]")
-_SETTLED = re.compile(r"[A-Z_]|k[A-Z]|\w+_t$")
+_WORD = regex(r"[A-Za-z_]\w*")
+_ARRAY = regex(r"([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)+)(?=[;,=])")
+_DIMENSION = regex(r"\[([^\[\]]*)\]")
+_SETTLED = regex(r"[A-Z_]|k[A-Z]|\w+_t$")
 """Names of macros, template parameters, types and constants, by how they are written."""
-_RECORD = re.compile(r"(?i:s(?:hared)?_?(?:mem|memory|storage)|shared)\w*(?:<[^<>]*>)?\s*[*&]")
+_RECORD = regex(r"(?i:s(?:hared)?_?(?:mem|memory|storage)|shared)\w*(?:<[^<>]*>)?\s*[*&]")
 """A pointer or reference to a type that is named for what the shared memory holds."""
 _WORDS_OF_CASTS = frozenset(
     {

@@ -6,35 +6,33 @@ Names out of a condition's text. Whether the branch then makes that resource is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from cudalint.hostcode.predicates import peeled, split
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.syntax.model import Branch
 
-_ABSENT = re.compile(
+_ABSENT = regex(
     r"^!\s*\(?\s*((?:[\w.>\[\]-]|\(\))+?)(?:\.has_value\(\))?\s*\)?$"
     r"|^((?:[\w.>\[\]-]|\(\))+)\s*==\s*(?:nullptr|NULL|0|false)$"
     r"|^(?:nullptr|NULL|0|false)\s*==\s*([\w.>\[\]-]+)$"
     r"|^([\w.>\[\]-]+)\.empty\(\)$"
 )
-_IS_THERE = re.compile(r"!=\s*(?:nullptr|NULL|0|false)$|^(?:nullptr|NULL)\s*!=")
-_SMALL = re.compile(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
-_PRESENT = re.compile(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
-_FOUND = re.compile(
+_IS_THERE = regex(r"!=\s*(?:nullptr|NULL|0|false)$|^(?:nullptr|NULL)\s*!=")
+_SMALL = regex(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
+_PRESENT = regex(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
+_FOUND = regex(
     r"^(?:(?:nullptr|NULL)\s*!=\s*)?((?:[\w.\[\]]|->|\(\))+?)(?:\s*!=\s*(?:nullptr|NULL|0))?$"
 )
-_STATUS = re.compile(
-    r"(?i)err|fail|success|stat(?:us)?_?\b|\b(?:st|rc|ret|res(?:ult)?|ok|code)_?\b"
-)
-_COMPARED = re.compile(r"[<>=]=|(?<!-)>|<")
-_PLACE = re.compile(r"(?:[\w.\[\]]|->|::)+")
-_INDEX = re.compile(r"\[[^\[\]]*\]|\w+\(\)")
+_STATUS = regex(r"(?i)err|fail|success|stat(?:us)?_?\b|\b(?:st|rc|ret|res(?:ult)?|ok|code)_?\b")
+_COMPARED = regex(r"[<>=]=|(?<!-)>|<")
+_PLACE = regex(r"(?:[\w.\[\]]|->|::)+")
+_INDEX = regex(r"\[[^\[\]]*\]|\w+\(\)")
 _COMMON = frozenset({"this", "std", "sizeof", "static_cast", "size_t", "float"})
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 
 
 class Held(NamedTuple):

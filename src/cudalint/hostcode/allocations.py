@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.model import Call
 
 if TYPE_CHECKING:
@@ -26,18 +27,18 @@ GROWING = frozenset(
 )
 """Methods of standard containers that may take memory."""
 
-_CONTAINER = re.compile(
+_CONTAINER = regex(
     r"^(?:const\s+)?(?:::)?std::(?:vector|string|deque|list|forward_list|map|multimap|set"
     r"|multiset|queue|stack|unordered_(?:multi)?(?:map|set)|basic_string|ostringstream)\b(?!.*::)"
 )
-_NEW = re.compile(r"(?<![\w.#>~])(?P<word>new|delete)\b(?=\s*(?:\[\s*\]\s*)?[A-Za-z_*(:])")
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NEW = regex(r"(?<![\w.#>~])(?P<word>new|delete)\b(?=\s*(?:\[\s*\]\s*)?[A-Za-z_*(:])")
+_NAME = regex(r"[A-Za-z_]\w*")
 # Literals first: the search skips other text at the speed of C.
 _QUICK = (
-    re.compile(rb"new(?<!\wnew)\b"),
-    re.compile(rb"delete(?<!\wdelete)\b"),
+    regex(rb"new(?<!\wnew)\b"),
+    regex(rb"delete(?<!\wdelete)\b"),
 )
-_BEFORE = re.compile(r"(?:\boperator\s*|=\s*)$")
+_BEFORE = regex(r"(?:\boperator\s*|=\s*)$")
 
 
 def expressions(

@@ -5,12 +5,12 @@ Regions inside a hot function are `cudalint.hostcode.coldregions`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.devicecode import enclosing
 from cudalint.patterns import Patterns
+from cudalint.regex import regex
 from cudalint.settings.model import DEFAULT_COLD_FUNCTIONS, DEFAULT_COLD_PATHS
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import FileModel, Function
 
 _WHOLE = frozenset({"main"})
-_MARK = re.compile(r"\bcudalint:\s*(cold|hot)\b")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_MARK = regex(r"\bcudalint:\s*(cold|hot)\b")
+_WORDS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _JOINED = 3
 
 

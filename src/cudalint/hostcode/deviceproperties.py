@@ -18,6 +18,7 @@ from cudalint.devicecode.devicecode import enclosing, on_device
 from cudalint.devicecode.flow.branches import LOOPS, Branches
 from cudalint.devicecode.flow.taint import Taint
 from cudalint.finding import Span
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
@@ -39,8 +40,8 @@ _DIMENSIONS = {
 }
 """The arguments of launch calls that are grid and block."""
 _WITH_CONFIGURATION = frozenset({"cudaLaunchKernelEx", "cudaLaunchKernelExC", "cuLaunchKernelEx"})
-_REGISTER = re.compile(r"%(?:nsmid|smid|nwarpid|warpsize)\b|\bWARP_SZ\b")
-_RETURN = re.compile(r"\breturn\b([^;{}]*);")
+_REGISTER = regex(r"%(?:nsmid|smid|nwarpid|warpsize)\b|\bWARP_SZ\b")
+_RETURN = regex(r"\breturn\b([^;{}]*);")
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -166,7 +167,7 @@ class DeviceProperties:
         name = call.arguments[0].text.lstrip("&").strip()
         if bindings is None or not name.isidentifier():
             return []
-        given = re.compile(rf"\b{name}\s*\.\s*(?:gridDim|blockDim)\w*(?:\s*\.\s*\w)?\s*=([^;=]*);")
+        given = regex(rf"\b{name}\s*\.\s*(?:gridDim|blockDim)\w*(?:\s*\.\s*\w)?\s*=([^;=]*);")
         matches = given.finditer(bindings.code, bindings.start, call.span.start)
         return [Span(model.path, *match.span(1)) for match in matches]
 

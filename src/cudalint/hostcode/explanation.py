@@ -5,7 +5,6 @@ The chains are found by `cudalint.hostcode.chains` and `cudalint.hostcode.cutcha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +14,7 @@ import msgspec
 from cudalint.hostcode.chain import Chain, Hop, Hops, Named, named, qualified
 from cudalint.hostcode.chains import Chains
 from cudalint.hostcode.cutchain import CutChains
+from cudalint.regex import regex
 from cudalint.syntax.model import Launch
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ Verdict = Literal[
 ON_PATH: frozenset[Verdict] = frozenset({"launches", "called", "hot"})
 """The verdicts on functions that are on a launch path."""
 
-_NAME = re.compile(r"(?:::)?(?:\w+::)*(?:~?[A-Za-z_]\w*|operator\s*[^\w\s].*)")
-_ARGUMENTS = re.compile(r"<[^<>]*>")
+_NAME = regex(r"(?:::)?(?:\w+::)*(?:~?[A-Za-z_]\w*|operator\s*[^\w\s].*)")
+_ARGUMENTS = regex(r"<[^<>]*>")
 
 
 class Explanation(msgspec.Struct, frozen=True):

@@ -6,13 +6,13 @@ functions. Branches that free and return are `cudalint.hostcode.coldregions`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.prepare import prepare
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ _ENDS = (
     rb"exit|_exit|_Exit|quick_exit|abort|terminate|rethrow_exception|throw_with_nested"
     rb"|__builtin_trap"
 )
-_MAY_END = re.compile(rb"\b(?:throw|catch|" + _ENDS + rb")\b")
-_TOKEN = re.compile(
+_MAY_END = regex(rb"\b(?:throw|catch|" + _ENDS + rb")\b")
+_TOKEN = regex(
     rb"(?P<bracket>[(){}])|(?P<launch><<<|\bcu(?:da)?(?:Graph)?Launch)"
     rb"|\b(?:(?P<leaves>return|goto|co_return)|(?P<skips>break|continue)|(?P<loop>for|while)"
     rb"|(?P<fatal>throw\b(?!\s*\(\s*\))|(?:" + _ENDS + rb")\s*\())"
 )
-_QUALIFIED = re.compile(rb"(?:(?:\bstd\s*)?::\s*)?$")
-_ATTRIBUTE = re.compile(rb"\[\[[^\[\]]*\]\]$")
-_HEAD = re.compile(rb"\b(if|for|while|switch|catch)\s*(?:constexpr\s*)?$")
-_KEYWORD = re.compile(rb"\b(else|do|try)$")
+_QUALIFIED = regex(rb"(?:(?:\bstd\s*)?::\s*)?$")
+_ATTRIBUTE = regex(rb"\[\[[^\[\]]*\]\]$")
+_HEAD = regex(rb"\b(if|for|while|switch|catch)\s*(?:constexpr\s*)?$")
+_KEYWORD = regex(rb"\b(else|do|try)$")
 _BLANK = b" \t\r\n\v\f\\"
 _NEAR = 80
 

@@ -5,20 +5,21 @@ Only for rule CU309, which says what should have been looked at.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
+
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
     from cudalint.syntax.model import FileModel
 
 CHECKS = frozenset({"cudaGetLastError", "cudaPeekAtLastError", "cudaGetLastErrorString"})
-_MACRO_CALL = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\s*\(")
-_HANDLER = re.compile(r"(?i)check|error|assert|verify")
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_SKIPPED = re.compile(r"[\s;})]*")
-_LEAVES_SWITCH = re.compile(r"break\s*;")
+_MACRO_CALL = regex(r"\b[A-Z][A-Z0-9_]{2,}\s*\(")
+_HANDLER = regex(r"(?i)check|error|assert|verify")
+_WORD = regex(r"[A-Za-z_]\w*")
+_SKIPPED = regex(r"[\s;})]*")
+_LEAVES_SWITCH = regex(r"break\s*;")
 
 
 class FollowUp:

@@ -11,15 +11,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from cudalint.hostcode.predicates import debug_only
+from cudalint.regex import regex
 
 _FAR = 2000
 _OPENING, _CLOSING = "([{", ")]}"
-_START = re.compile(
+_START = regex(
     r".*(?:\b(?:return|else|do)\b|\b(?:if|while|for|switch)\s*(?:constexpr\s*)?\(\s*\)"
     r"|,|(?<![=!<>])=(?!=))",
     re.DOTALL,
 )
-_TERNARY = re.compile(r"\?|(?<!:):(?!:)")
+_TERNARY = regex(r"\?|(?<!:):(?!:)")
 
 
 def may_be_guarded(data: bytes, place: int) -> bool:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cudalint.project.headermacros import home
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ CONFIGURED = frozenset({"cudaLaunchKernelEx", "cudaLaunchKernelExC", "cuLaunchKe
 _STREAM_IN = {"cudaLaunchConfig_t": ("stream", 3), "CUlaunchConfig": ("hStream", 7)}
 """The types of a configuration: the name of its stream, and which member it is, from 0."""
 
-_ADDRESS = re.compile(r"&\s*(\w+)")
-_READS = re.compile(r"(?:cuda|cu)Occupancy\w+|memset|sizeof")
-_CALLED = re.compile(r"(\w+)\s*(?:<[^<>;()]*>)?\s*$")
+_ADDRESS = regex(r"&\s*(\w+)")
+_READS = regex(r"(?:cuda|cu)Occupancy\w+|memset|sizeof")
+_CALLED = regex(r"(\w+)\s*(?:<[^<>;()]*>)?\s*$")
 _FAR = 200
 
 
@@ -73,7 +74,7 @@ def _assigned(local: Local, bindings: Bindings, member: str) -> tuple[str, ...] 
     """What is stored in the stream; None where a mention of the configuration may fill it."""
     code = bindings.code
     found = []
-    mention = re.compile(rf"(?<![\w.>:]){local.name}\b\s*(\.\s*(\w+)\s*(=(?!=))?)?")
+    mention = regex(rf"(?<![\w.>:]){local.name}\b\s*(\.\s*(\w+)\s*(=(?!=))?)?")
     for match in mention.finditer(code, local.start, local.scope_end):
         if match[2] == member and match[3]:
             found.append(code[match.end() : bindings.brackets.expression_end(match.end())].strip())

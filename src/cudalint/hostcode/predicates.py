@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-_DEBUG = re.compile(r"debug|trace|dump|verbose|profil|validate", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_NEVER = re.compile(r"(?:==\s*(?:0|false)|!=\s*(?:1|true))$")
+from cudalint.regex import regex
+
+_DEBUG = regex(r"debug|trace|dump|verbose|profil|validate", re.IGNORECASE)
+_NAME = regex(r"[A-Za-z_]\w*")
+_NEVER = regex(r"(?:==\s*(?:0|false)|!=\s*(?:1|true))$")
 
 
 def debug_only(

@@ -18,6 +18,7 @@ from cudalint.hostcode.streams import is_stream_type, null_stream
 from cudalint.project.headermacros import home
 from cudalint.project.nullnames import NullNames
 from cudalint.project.resolve import COMMON_METHODS
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ STREAM_AT = {
 API_CALLS = STREAM_AT.keys() | CONFIGURED
 """All of them, those with the stream in a configuration too."""
 
-_SIZE_QUERY = re.compile(r"(?i)dummy|workspace")
+_SIZE_QUERY = regex(r"(?i)dummy|workspace")
 _LAST_OF_A_LAUNCH = 3
 _UNBINDS = frozenset(
     {

@@ -7,10 +7,10 @@ and has to wait. What is said about it, the rules say.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.devicecode import enclosing
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.syntax.model import Call, FileModel, Function
@@ -22,9 +22,9 @@ _COPIES = frozenset(
     }
 )
 _WAITS = frozenset({"cudaStreamSynchronize", "cuStreamSynchronize"})
-_WORK = re.compile(r"^(?:cuda|cu|cublas|cudnn|nccl)[A-Z]\w*")
-_HARMLESS = re.compile(r"^cu(?:da)?(?:GetLastError|PeekAtLastError|GetError\w+|EventElapsedTime)$")
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORK = regex(r"^(?:cuda|cu|cublas|cudnn|nccl)[A-Z]\w*")
+_HARMLESS = regex(r"^cu(?:da)?(?:GetLastError|PeekAtLastError|GetError\w+|EventElapsedTime)$")
+_WORD = regex(r"[A-Za-z_]\w*")
 
 
 def terminal_copy(wait: Call, file: FileModel) -> Call | None:

@@ -6,11 +6,11 @@ business of the rules.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.devicecode import enclosing
 from cudalint.hostcode.terminal import terminal_copy
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import Call, FileModel
 
 _WAITS = ("cudaStreamSynchronize", "cuStreamSynchronize")
-_MARK = re.compile(r"\bcudalint:\s*terminal\b")
+_MARK = regex(r"\bcudalint:\s*terminal\b")
 
 
 class TerminalResults:

@@ -7,17 +7,18 @@ macros that stand for more than a name, are the syntax's business.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.regex import regex
+
 if TYPE_CHECKING:
     from cudalint.project.includes import Includes
     from cudalint.syntax.model import Call, FileModel
 
-_OURS = re.compile(r"(?:::)?cu(?:da)?[A-Z]\w*")
+_OURS = regex(r"(?:::)?cu(?:da)?[A-Z]\w*")
 _CHAIN = 8
 
 

@@ -7,13 +7,13 @@ asked; where it can't tell, the call means each of them and is uncertain.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from cudalint.project.effects import effects
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.project.callgraph import CallGraph, Edge
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cudalint.source import SourceFile
     from cudalint.syntax.model import Call, Function
 
-_CONST_AT_END = re.compile(r"\)\s*(const)\b[^()]*$")
+_CONST_AT_END = regex(r"\)\s*(const)\b[^()]*$")
 
 
 class Choice(msgspec.Struct, frozen=True):

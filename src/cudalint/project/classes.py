@@ -11,21 +11,22 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 
 if TYPE_CHECKING:
     from cudalint.source import SourceFile
     from cudalint.syntax.model import FileModel, RecordType
 
-_WRAPPED = re.compile(
+_WRAPPED = regex(
     r"(?:unique_ptr|shared_ptr|weak_ptr|optional|reference_wrapper|atomic)\s*<(.*)>\s*[&*]*$"
 )
-_NOT_NAMES = re.compile(
+_NOT_NAMES = regex(
     r"\b(?:const|volatile|struct|class|typename|static|mutable|inline|extern|constexpr)\b|[&*]"
 )
-_ACCESS = re.compile(r"\b(?:public|protected|private|virtual|typename)\b|\.\.\.")
-_MAPS = re.compile(r"(?:^|::)(?:unordered_)?(?:multi)?map\s*<")
-_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_ACCESS = regex(r"\b(?:public|protected|private|virtual|typename)\b|\.\.\.")
+_MAPS = regex(r"(?:^|::)(?:unordered_)?(?:multi)?map\s*<")
+_COMMENT = regex(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ALIASES = 6
 
 WRAPPER_METHODS = frozenset(

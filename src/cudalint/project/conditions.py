@@ -7,20 +7,20 @@ define. Reading an expression is `cudalint.project.expression`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cudalint.project.defaults import default_names
 from cudalint.project.expression import evaluate
 from cudalint.project.testednames import distinct, tested_names
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
     from cudalint.project.project import Project
     from cudalint.syntax.model import FileModel, Region
 
-_BARE_DEFINED = re.compile(r"\bdefined\s+([A-Za-z_]\w*)")
+_BARE_DEFINED = regex(r"\bdefined\s+([A-Za-z_]\w*)")
 _BUILT_IN = {"__CUDACC__": 1, "__NVCC__": 1, "__cplusplus": 201703}
 _VERSIONS = {
     "CUDART_VERSION": (12000, 99990),

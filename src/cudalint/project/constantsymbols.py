@@ -6,11 +6,11 @@ is, rule CU205 says.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.hostcode.transfers import TO_DEVICE_DRIVER, TO_SYMBOL
 from cudalint.project.headermacros import home
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DECLARED = (
     rb"__(?:constant|device)__\b(?:[^;{}()=]|(?:__align__|alignas)\s*\(\w+\))*?\b%s\s*[;=\[{,]"
 )
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 _ADDRESS_OF = ("cudaGetSymbolAddress", "cuModuleGetGlobal", "cuModuleGetGlobal_v2")
 CHANGING = TO_SYMBOL | TO_DEVICE_DRIVER
 """The calls that can change constant memory."""
@@ -62,7 +62,7 @@ class ConstantSymbols:
         """`constant` or `device` for a variable, constant where it is both; "" for none."""
         if name not in self._spaces:
             wanted = name.encode()
-            declared = re.compile(_DECLARED % wanted)
+            declared = regex(_DECLARED % wanted)
             found = {
                 "constant" if b"__constant__" in match.group() else "device"
                 for source in self._context.sources.values()

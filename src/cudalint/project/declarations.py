@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.regex import regex
+
 if TYPE_CHECKING:
     from cudalint.source import SourceFile
     from cudalint.syntax.model import FileModel, Function
 
-_TYPE = re.compile(
+_TYPE = regex(
     r"(?:^|(?<=[^\w.>:\s])|(?<=\s))(?P<type>(?:(?:const|static|constexpr|typename|struct|class|extern)\s+)*"
     r"(?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*"
     r"(?:\s*<[^;{}]*>(?:\s*::\s*\w+)*)?(?:\s+const\b)?[\s*&]+)$"
 )
-_NO_TYPE = re.compile(
+_NO_TYPE = regex(
     r"\b(?:return|else|delete|goto|new|case|throw|using|namespace|co_return|co_yield|and|or|not)\b"
 )
-_BINDING = re.compile(rb"\bauto\s*&{0,2}\s*\[((?:\s*\w+\s*,)*)\s*$")
+_BINDING = regex(rb"\bauto\s*&{0,2}\s*\[((?:\s*\w+\s*,)*)\s*$")
 _BEFORE = 160
 _VALUE = 640
 

@@ -12,15 +12,15 @@ negative result where an unsigned literal takes part.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from cudalint.project.scalar_types import INTEGERS, SIZES
+from cudalint.regex import regex
 
 Lookup = Callable[[str], "int | None"]
 Apply = Callable[[str, "list[str]"], "int | None"]
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"\s*(?:"
     r"(?P<number>0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)(?P<suffix>[uUlLzZ]*)(?![\w.])"
     r"|(?P<name>(?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.project.headermacros import home
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 _LITERAL = rb"\b(?:false|nullptr|NULL|0)\b"
 _NOTHING = frozenset(("false", "nullptr", "NULL", "0"))
-_HELD = re.compile(r"([A-Za-z_]\w*)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
-_MISSED = re.compile(r"!\s*([A-Za-z_]\w*)$|([A-Za-z_]\w*)\s*==\s*(?:nullptr|NULL|0|false)$")
-_SOME_LITERAL = re.compile(_LITERAL)
+_HELD = regex(r"([A-Za-z_]\w*)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
+_MISSED = regex(r"!\s*([A-Za-z_]\w*)$|([A-Za-z_]\w*)\s*==\s*(?:nullptr|NULL|0|false)$")
+_SOME_LITERAL = regex(_LITERAL)
 
 
 def mark_idle(
@@ -83,7 +84,7 @@ class _Idle:
         if body is None or source is None or not name:
             return False
         word = re.escape(name.encode())
-        changed = re.compile(rb"(?<![\w.>])%b\s*=(?!=)|(?<!&)&\s*%b\b(?!\s*[\[.-])" % (word, word))
+        changed = regex(rb"(?<![\w.>])%b\s*=(?!=)|(?<!&)&\s*%b\b(?!\s*[\[.-])" % (word, word))
         return changed.search(source.data, body.start, body.end) is None
 
     def _launches(self, id_: int, off: frozenset[str]) -> bool:

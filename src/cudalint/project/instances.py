@@ -7,18 +7,18 @@ argument that is no constant.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments, template_close
 
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.syntax.model import Function
 
-_NAME = re.compile(r"([A-Za-z_]\w*)\s*(?:=\s*(.*))?$")
+_NAME = regex(r"([A-Za-z_]\w*)\s*(?:=\s*(.*))?$")
 
 
 def instances(kernel: Function, context: Context) -> list[dict[str, int]]:

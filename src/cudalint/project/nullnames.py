@@ -6,20 +6,20 @@ the rules say. Variables that may change are not looked at here.
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudalint.hostcode.streams import NullKind, is_stream_type, null_stream
 from cudalint.project.headermacros import home
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.syntax.model import Call, Launch, Variable
 
-_NAME = re.compile(r"(?:::)?(?:\w+::)*([A-Za-z_]\w*)")
-_CONSTANT = re.compile(r"\bconst(?:expr)?\b[^;{}]*$")
-_VALUE = re.compile(r"\s*(?:=\s*([^,;]*)|(\{[^{};]*\}|\([^;]*?\))\s*[,;])")
+_NAME = regex(r"(?:::)?(?:\w+::)*([A-Za-z_]\w*)")
+_CONSTANT = regex(r"\bconst(?:expr)?\b[^;{}]*$")
+_VALUE = regex(r"\s*(?:=\s*([^,;]*)|(\{[^{};]*\}|\([^;]*?\))\s*[,;])")
 _FAR = 200
 
 

@@ -7,22 +7,22 @@ could tell apart stays.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cudalint.project.classes import class_name
 from cudalint.project.scalar_types import INTEGERS
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.project.classes import Classes
     from cudalint.syntax.model import Call, Function
 
 _NUMBERS = frozenset((*INTEGERS, "float", "double", "long double"))
-_LITERAL = re.compile(r"-?\d[\w.]*|true|false")
-_WORD = re.compile(r"\w+")
-_ADDRESS = re.compile(r"&\s*[\w.>-]+")
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_LITERAL = regex(r"-?\d[\w.]*|true|false")
+_WORD = regex(r"\w+")
+_ADDRESS = regex(r"&\s*[\w.>-]+")
+_NAME = regex(r"[A-Za-z_]\w*")
 _POINTER = "*"
 _NUMBER = "number"
 

@@ -15,6 +15,7 @@ import msgspec
 
 from cudalint.project.classes import class_name
 from cudalint.project.declarations import Declarations, Declared, Place, stop
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.project.classes import Classes
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cudalint.source import SourceFile
     from cudalint.syntax.model import FileModel
 
-_WORDS = re.compile(r"\s*((?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*")
+_WORDS = regex(r"\s*((?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "dynamic_cast", "const_cast"))
 _MAKERS = frozenset(("make_unique", "make_shared", "allocate_shared"))
 _SAME = frozenset(("move", "ref", "cref", "forward", "as_const", "get", "value", "lock", "load"))

@@ -6,17 +6,17 @@ block is still open. Which calls want a stream, the rules say.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.finding import Span
 from cudalint.hostcode.streams import is_stream_type
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.syntax.model import Call, FileModel, Variable
 
-_LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
+_LITERAL = regex(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 
 
 def streams_in_scope(call: Call, file: FileModel, context: Context) -> list[str]:

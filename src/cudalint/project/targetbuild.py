@@ -8,7 +8,6 @@ can't be decided counts as compiled.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,14 @@ from cudalint.compile.archs import arch_number
 from cudalint.project.conditions import Conditions
 from cudalint.project.expression import evaluate
 from cudalint.project.testednames import tested_names
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.finding import Span
     from cudalint.syntax.model import FileModel
 
-_FEATURE = re.compile(r"__CUDA_ARCH_FEAT_SM(\d+)_ALL")
+_FEATURE = regex(r"__CUDA_ARCH_FEAT_SM(\d+)_ALL")
 _SPECIFIC = {"__CUDA_ARCH_SPECIFIC__": "a", "__CUDA_ARCH_FAMILY_SPECIFIC__": "af"}
 _DEPTH = 8
 

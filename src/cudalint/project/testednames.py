@@ -7,15 +7,16 @@ compiled, are one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.compiledb.model import Defines
     from cudalint.syntax.model import FileModel
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 
 
 def tested_names(models: Iterable[FileModel]) -> set[str]:

@@ -5,17 +5,18 @@ Where in the file they stand does not matter here, nor whether in a block.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
+
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.project.includes import Includes
     from cudalint.source import SourceFile
 
 _NAME = rb"(?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*"
-_USED = re.compile(rb"using\s+(namespace\s+)?(" + _NAME + rb")\s*;")
-_ALIAS = re.compile(rb"namespace\s+([A-Za-z_]\w*)\s*=\s*(" + _NAME + rb")\s*;")
+_USED = regex(rb"using\s+(namespace\s+)?(" + _NAME + rb")\s*;")
+_ALIAS = regex(rb"namespace\s+([A-Za-z_]\w*)\s*=\s*(" + _NAME + rb")\s*;")
 
 Scope = tuple[str, ...]
 

@@ -6,17 +6,17 @@ a wrapper is the business of rule CU104.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.project.project import Project
     from cudalint.syntax.model import Function
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 
 
 class Wrappers:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from cudalint.regex import regex
 from cudalint.reporters.visible import visible
 
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@$-]")
+_SPECIAL = regex(r"[\\`*_{}\[\]<>()#+!|~&@$-]")
 
 
 def markdown(text: str) -> str:

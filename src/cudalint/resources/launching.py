@@ -16,6 +16,7 @@ import msgspec
 
 from cudalint.compile.archs import THREADS_PER_BLOCK
 from cudalint.compile.demangle import without_arguments
+from cudalint.regex import regex
 from cudalint.resources.model import LaunchShape, ShapeSource
 from cudalint.syntax.brackets import split_arguments
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.settings.model import LaunchSettings
 
-_KERNEL = re.compile(r"([A-Za-z_]\w*)\s*(<.*>)?[\s)]*$", re.DOTALL)
-_DIM3 = re.compile(r"dim3\s*[({](.*)[)}]", re.DOTALL)
+_KERNEL = regex(r"([A-Za-z_]\w*)\s*(<.*>)?[\s)]*$", re.DOTALL)
+_DIM3 = regex(r"dim3\s*[({](.*)[)}]", re.DOTALL)
 _LAUNCH_CALLS = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
 _LIMITS = frozenset({"cudaFuncAttributeMaxDynamicSharedMemorySize"})
 

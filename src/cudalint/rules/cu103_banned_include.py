@@ -10,6 +10,7 @@ import msgspec
 from cudalint.context import Context
 from cudalint.finding import Edit, Finding, Fix, Level, Span
 from cudalint.patterns import Patterns
+from cudalint.regex import regex
 from cudalint.rule import Example, FileRule, FixSafety
 from cudalint.syntax.model import FileModel, Include, Macro
 
@@ -22,8 +23,8 @@ _STDIO = (
     r"\w*printf|\w*scanf|f?puts|f?putc|putchar|f?gets|f?getc|getchar|FILE|stdin|stdout|stderr"
     r"|EOF|perror|f(?:open|close|read|write|flush|seek|tell|eof|error)|remove|rename|tmpfile"
 )
-_DIRECTIVE = re.compile(rb"(?m)^[ \t]*(\#[ \t]*include\b([^\r\n]*))")
-_COMMENT = re.compile(rb"/\*.*?\*/|//.*")
+_DIRECTIVE = regex(rb"(?m)^[ \t]*(\#[ \t]*include\b([^\r\n]*))")
+_COMMENT = regex(rb"/\*.*?\*/|//.*")
 _BRINGS = {
     "iostream": r"cout|cerr|clog|cin|endl|\w*stream|std::hex|std::dec|flush",
     "cstdio": _STDIO,

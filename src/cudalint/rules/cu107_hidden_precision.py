@@ -11,6 +11,7 @@ import msgspec
 from cudalint.context import Context
 from cudalint.finding import Finding, Level, Related
 from cudalint.project.expansion import places
+from cudalint.regex import regex
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.semantics.model import ParameterType
 from cudalint.semantics.parameters import Slot, slots, stands_in_body
@@ -18,8 +19,8 @@ from cudalint.semantics.precision import precision_of, says, stored_format
 from cudalint.syntax.model import Comment, FileModel, Function, Parameter
 
 _STORAGE = ("uint8_t", "uint16_t", "unsigned", "uchar", "ushort")
-_CONST = re.compile(r"\b(?:const|volatile)\b|[*&]+\s*$")
-_DENIED = re.compile(
+_CONST = regex(r"\b(?:const|volatile)\b|[*&]+\s*$")
+_DENIED = regex(
     r"(?i)(?:\b(?:not|no|non|nor|never|neither|without|unlike|except|instead of|rather than)\b"
     r"|n't\b)[^.,;:()\n]*"
 )

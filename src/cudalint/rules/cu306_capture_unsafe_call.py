@@ -15,6 +15,7 @@ from cudalint.hostcode.transfers import COPIES, function_text, read_transfer
 from cudalint.project.expansion import Place, places
 from cudalint.project.headermacros import home
 from cudalint.project.project import Project
+from cudalint.regex import regex
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call
 
@@ -53,12 +54,12 @@ _THRUST = frozenset(
         *("upper_bound", "merge", "inner_product", "adjacent_difference", "unique_copy"),
     }
 )
-_POLICY = re.compile(
+_POLICY = regex(
     r"(?i)\bpar\b|par_nosync|polic|exec|thrust::(?:device|host|seq|omp|tbb)\b|stream|handle|\bres"
 )
-_HOST = re.compile(r"host_vector|std::vector|universal_host")
-_CUB = re.compile(r"^(?:::)?cub::Device\w+(?:<.*>)?::\w+")
-_STREAM = re.compile(r"(?i)stream|\bst\b|\bs\b")
+_HOST = regex(r"host_vector|std::vector|universal_host")
+_CUB = regex(r"^(?:::)?cub::Device\w+(?:<.*>)?::\w+")
+_STREAM = regex(r"(?i)stream|\bst\b|\bs\b")
 
 
 class CaptureUnsafeCall(ProjectRule):
@@ -367,9 +368,7 @@ def _has_stream(call: Call, prefix: str, context: Context) -> bool:
 
 def _asks_size(storage: str, call: Call, context: Context) -> bool:
     """Whether the call stands in a branch that finds the temporary storage null."""
-    null = re.compile(
-        rf"!\s*{re.escape(storage)}\b|\b{re.escape(storage)}\s*==\s*(?:nullptr|NULL|0)\b"
-    )
+    null = regex(rf"!\s*{re.escape(storage)}\b|\b{re.escape(storage)}\s*==\s*(?:nullptr|NULL|0)\b")
     return any(
         branch.keyword == "if"
         and branch.span.covers(call.span.start)

@@ -10,6 +10,7 @@ from cudalint.finding import Confidence, Finding, Level, Related
 from cudalint.hostcode.streamorder import RECORDS, Ordered, at, functions_with
 from cudalint.hostcode.streams import null_stream
 from cudalint.project.project import Project
+from cudalint.regex import regex
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call, Launch
 
@@ -17,8 +18,8 @@ _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\
 {_SPDX}extern "C" __global__ void __launch_bounds__(32) k(float* o) {{ *o = 1.f; }}
 """
-_NAMED = re.compile(r"[A-Za-z_][\w.>\[\]-]*")
-_LIFE = re.compile(r"(?:Stream|Event)(?:Create|Destroy)")
+_NAMED = regex(r"[A-Za-z_][\w.>\[\]-]*")
+_LIFE = regex(r"(?:Stream|Event)(?:Create|Destroy)")
 
 
 class EventOnOtherStream(ProjectRule):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from fnmatch import translate
 
@@ -17,6 +16,7 @@ from cudalint.hostcode.pathreport import path_finding, path_messages
 from cudalint.project.expansion import Place, places
 from cudalint.project.headermacros import home
 from cudalint.project.project import Project
+from cudalint.regex import regex
 from cudalint.rule import Example, ProjectRule
 from cudalint.syntax.model import Call
 
@@ -268,7 +268,7 @@ def _named(project: Project, patterns: Iterable[str]) -> Iterator[Call]:
     for pattern in patterns:
         last = pattern.rpartition("::")[2]
         if "*" in pattern or "?" in pattern:
-            match = re.compile(translate(last)).match
+            match = regex(translate(last)).match
             found = [n for n in hot.names if match(n) and _GETTERS.isdisjoint(words(n))]
             yield from hot.calls(found)
         elif "::" in pattern:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -13,6 +12,7 @@ from cudalint.finding import Finding, Level
 from cudalint.hostcode.followup import CHECKS, FollowUp
 from cudalint.project.expansion import places
 from cudalint.project.project import Project
+from cudalint.regex import regex
 from cudalint.rule import Example, ProjectRule
 from cudalint.syntax.model import Call, FileModel, Launch
 
@@ -20,10 +20,8 @@ _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\
 {_SPDX}extern "C" __global__ void __launch_bounds__(32) k(float* o) {{ *o = 1.f; }}
 """
-_API = re.compile(r"(?:cuda|cu|cublas|cudnn|nccl|cusparse|cufft|curand|cusolver)[A-Z]\w*")
-_NO_STATUS = re.compile(
-    r"Error(?:String|Name)|(?i:check)|ChannelDesc|GetStatus|cudaProfiler|Err[A-Z]"
-)
+_API = regex(r"(?:cuda|cu|cublas|cudnn|nccl|cusparse|cufft|curand|cusolver)[A-Z]\w*")
+_NO_STATUS = regex(r"Error(?:String|Name)|(?i:check)|ChannelDesc|GetStatus|cudaProfiler|Err[A-Z]")
 
 
 class UncheckedLaunchOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Confidence, Finding, Level, Related, Span
 from cudalint.hostcode.streamorder import RECORDS, WAITS, Ordered, at, bare, functions_with
 from cudalint.project.project import Project
+from cudalint.regex import regex
 from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call
 
@@ -16,11 +16,11 @@ _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\
 {_SPDX}extern "C" __global__ void __launch_bounds__(32) k(float* o) {{ *o = 1.f; }}
 """
-_LEAVES = re.compile(r"\b(?:return|throw)\b")
-_LIFE = re.compile(r"Event(?:Create|Destroy|Query|ElapsedTime)")
+_LEAVES = regex(r"\b(?:return|throw)\b")
+_LIFE = regex(r"Event(?:Create|Destroy|Query|ElapsedTime)")
 _WAITING = (*WAITS, "cudaEventSynchronize", "cuEventSynchronize", "cudaEventQuery", "cuEventQuery")
-_NAMES = re.compile(r"[A-Za-z_]\w*")
-_INDEX = re.compile(r"\[[^\[\]]*\]")
+_NAMES = regex(r"[A-Za-z_]\w*")
+_INDEX = regex(r"\[[^\[\]]*\]")
 _WAITS_FOR_ALL = ("cudaDeviceSynchronize", "cuCtxSynchronize")
 
 

@@ -6,18 +6,18 @@ byte order mark none.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import sarif_om as om
 
 from cudalint.finding import Span
 from cudalint.lines import LineIndex, LineRange, Position
+from cudalint.regex import regex
 
 AROUND = 2
 """How many lines before and after a finding its context shows."""
 
-_LINE_END = re.compile(rb"[\r\n]")
+_LINE_END = regex(rb"[\r\n]")
 
 LONGEST = 4000
 """The most bytes of a snippet; a longer text is left out, for a part would be untrue."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.semantics.model import PLAIN_WORDS, Name, ParameterType, spelt
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.model import (
@@ -26,13 +27,13 @@ from cudalint.syntax.model import (
     normal,
 )
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_QUALIFIER = re.compile(r"([A-Za-z_]\w*)\s*::")
-_FUNCTION_POINTER = re.compile(r"\([\w:\s]*[*&]+[\s\w]*\)\s*\(")
-_ARRAY_POINTER = re.compile(r"\(\s*([*&]+)[\s\w]*\)(\s*\[[^\]]*\])+")
-_BASES = re.compile(rb"(?<!:):(?!:)(.*)", re.DOTALL)
-_ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\b|\.\.\.")
-_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WORD = regex(r"[A-Za-z_]\w*")
+_QUALIFIER = regex(r"([A-Za-z_]\w*)\s*::")
+_FUNCTION_POINTER = regex(r"\([\w:\s]*[*&]+[\s\w]*\)\s*\(")
+_ARRAY_POINTER = regex(r"\(\s*([*&]+)[\s\w]*\)(\s*\[[^\]]*\])+")
+_BASES = regex(rb"(?<!:):(?!:)(.*)", re.DOTALL)
+_ACCESS = regex(r"\b(?:public|protected|private|virtual)\b|\.\.\.")
+_COMMENT = regex(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _QUALIFIERS = frozenset(
     (
         *("const", "volatile", "struct", "class", "union", "enum", "typename", "constexpr"),

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from cudalint.regex import regex
+
 
 class Catalogue:
     """All rules that exist, selected or not. `rules` maps a code to its name."""
@@ -28,7 +30,7 @@ class Catalogue:
         ours = re.fullmatch(r"CU[\d*]+|cudalint-.*", text) is not None
         if "*" not in text:
             return ours, frozenset()
-        pattern = re.compile(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
+        pattern = regex(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
         return ours, frozenset(
             code
             for name, code in self._codes.items()

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 
 
 def manifest_comments(path: str, data: bytes) -> Iterator[Span]:
     """The spans of the comments in the manifest at `path`, without their line ends."""
-    tokens = re.compile(
+    tokens = regex(
         rb'"""(?:\\.|[^\\])*?(?:"{3,5}|\Z)'
         rb"|'''.*?(?:'{3,5}|\Z)"
         rb'|"(?:\\[^\n]|[^"\\\n])*"?'

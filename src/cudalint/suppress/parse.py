@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.suppress.catalogue import Catalogue
 from cudalint.suppress.model import Directive, Form, Item
 
@@ -32,7 +33,7 @@ def directives(
     path: str, data: bytes, comments: Iterable[Span], catalogue: Catalogue
 ) -> Iterator[Directive]:
     """The directives in `comments` (spans of the file at `path`), in file order."""
-    words = re.compile(
+    words = regex(
         rb"(?<!\w)(?:(NOLINT(?:NEXTLINE|BEGIN|END)?)(?!\w)(?:\(([^()\n]*)\))?"
         rb"|cudalint:[ \t]*(ignore(?:-file)?)\[([^\[\]\n]*)\])"
     )
@@ -78,7 +79,7 @@ def _directive(
 
 def _items(path: str, data: bytes, start: int, end: int, catalogue: Catalogue) -> Iterator[Item]:
     """The names between the brackets, which stand at `start` and `end`."""
-    for match in re.compile(rb"[^,\s][^,]*(?<!\s)").finditer(data, start, end):
+    for match in regex(rb"[^,\s][^,]*(?<!\s)").finditer(data, start, end):
         text = match.group().decode("utf-8", "replace")
         ours, codes = catalogue.resolve(text)
         yield Item(Span(path, match.start(), match.end()), text, ours, codes)

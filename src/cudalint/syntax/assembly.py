@@ -11,22 +11,23 @@ import re
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.brackets import after_space, close_of
 from cudalint.syntax.macros import substitute
 from cudalint.syntax.model import Assembly, normal
 
-_ASM = re.compile(
+_ASM = regex(
     rb"(?P<word>asm(?:(?<!\wasm)|(?<=\b__asm))(?:__)?)\b\s*"
     rb"(?:(?:__)?(?:volatile|inline|goto)(?:__)?\s*)*\("
 )
-_LITERAL = re.compile(
+_LITERAL = regex(
     rb'R"([^()\\\s]{0,16})\((?P<raw>.*?)\)\1"|"(?P<plain>(?:\\.|[^"\\])*)"|#\s*(?P<name>\w+)',
     re.DOTALL,
 )
-_LINE_COMMENT = re.compile(r"//[^\n]*")
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_LINE_COMMENT = regex(r"//[^\n]*")
+_BLOCK_COMMENT = regex(r"/\*.*?\*/", re.DOTALL)
 _ESCAPES = {rb"\n": b"\n", rb"\t": b"\t", rb"\r": b"\n", rb"\"": b'"', rb"\\": b"\\"}
-_ESCAPE = re.compile(rb"\\(?:\r?\n|.)", re.DOTALL)
+_ESCAPE = regex(rb"\\(?:\r?\n|.)", re.DOTALL)
 
 
 class FoundAsm(msgspec.Struct, frozen=True, gc=False):

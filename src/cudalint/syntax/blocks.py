@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from cudalint.regex import regex
 from cudalint.syntax.attributes import blank
 from cudalint.syntax.brackets import after_space, close_of, split_arguments
 
-_USE = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}\w*[ \t\n]*\(")
-_CONFIGURATION = re.compile(rb"<<<.*?>>>", re.DOTALL)
-_CONTROL = re.compile(rb"(?:if|for|while|switch|do|try)\b")
-_DECLARES = re.compile(rb"(?:const|constexpr|static|auto|unsigned|int|size_t|float|bool|dim3)\s+\w")
-_STOP = re.compile(rb"[;(\[{]")
+_USE = regex(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}\w*[ \t\n]*\(")
+_CONFIGURATION = regex(rb"<<<.*?>>>", re.DOTALL)
+_CONTROL = regex(rb"(?:if|for|while|switch|do|try)\b")
+_DECLARES = regex(rb"(?:const|constexpr|static|auto|unsigned|int|size_t|float|bool|dim3)\s+\w")
+_STOP = regex(rb"[;(\[{]")
 
 Range = tuple[int, int]
 

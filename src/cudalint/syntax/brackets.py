@@ -6,21 +6,21 @@ brackets are no brackets here, save where a function says so.
 
 from __future__ import annotations
 
-import re
 from array import array
 from itertools import accumulate
 
+from cudalint.regex import regex
 from cudalint.syntax.effort import MAX_DEPTH, TooComplexError, spend
 
-_CODE = re.compile(rb"\S")
-_BRACKET = re.compile(rb"[()\[\]{}]")
-_SPLITTER = re.compile(rb"[()\[\]{}<>,]")
-_ANGLE_OR_END = re.compile(rb"[<>()\[\]{};]|&&|\|\|")
+_CODE = regex(rb"\S")
+_BRACKET = regex(rb"[()\[\]{}]")
+_SPLITTER = regex(rb"[()\[\]{}<>,]")
+_ANGLE_OR_END = regex(rb"[<>()\[\]{};]|&&|\|\|")
 _OPEN = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _CLOSERS = b")]}"
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _CHANGES = bytes.maketrans(b"([{)]}", b"\x01\x01\x01\xff\xff\xff")
-_TEMPLATE_NAME = re.compile(rb"[A-Za-z_]\w*\s*$")
+_TEMPLATE_NAME = regex(rb"[A-Za-z_]\w*\s*$")
 
 
 def after_space(text: bytes | bytearray, at: int) -> int:

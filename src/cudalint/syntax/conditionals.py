@@ -12,6 +12,7 @@ import re
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.syntax.brackets import balanced
 from cudalint.syntax.lexer import Directive, splice
 from cudalint.syntax.sweep import joined
@@ -19,11 +20,11 @@ from cudalint.syntax.sweep import joined
 _OPENERS = {b"if", b"ifdef", b"ifndef"}
 _DIVIDERS = {b"elif", b"else", b"elifdef", b"elifndef"}
 _DEFINED = {b"__cplusplus", b"__CUDACC__"}
-_WHITE = re.compile(rb"\s+")
-_COMMENT = re.compile(rb"//.*|/\*.*?\*/", re.DOTALL)
-_SIMPLE = re.compile(rb"!?\s*(?:defined\s*\(?\s*)?[A-Za-z_]\w*\s*\)?")
-_DEFINED_BARE = re.compile(r"\bdefined\s+([A-Za-z_]\w*)")
-_WORD = re.compile(rb"[A-Za-z_]\w*")
+_WHITE = regex(rb"\s+")
+_COMMENT = regex(rb"//.*|/\*.*?\*/", re.DOTALL)
+_SIMPLE = regex(rb"!?\s*(?:defined\s*\(?\s*)?[A-Za-z_]\w*\s*\)?")
+_DEFINED_BARE = regex(r"\bdefined\s+([A-Za-z_]\w*)")
+_WORD = regex(rb"[A-Za-z_]\w*")
 _ENDS = b";{},:"
 MAX_VARIANTS = 6
 

@@ -7,7 +7,6 @@ the first files of a process are walked, and a query is made when there are more
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from functools import cached_property, lru_cache
 from time import thread_time
@@ -15,6 +14,7 @@ from time import thread_time
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from cudalint.regex import regex
 from cudalint.syntax.effort import TooComplexError, spend
 from cudalint.syntax.lastread import last_read
 
@@ -63,7 +63,7 @@ _MAX_NODES_DEEP = 60_000
 """Beyond 65,535 levels a query takes a time that squares with the rest."""
 
 _MAX_CHAIN = 10_000
-_STATEMENT_END = re.compile(rb"[;{}]")
+_STATEMENT_END = regex(rb"[;{}]")
 
 _QUERY_PAYS = 150_000
 """From so many bytes on a process uses the query."""

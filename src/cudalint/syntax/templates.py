@@ -7,11 +7,10 @@ about its arguments is said of the real ones.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import refuse_depth
@@ -40,12 +39,12 @@ from cudalint.syntax.raw import Range, RawFunction
 from cudalint.syntax.substitution import call_at, launch_at, put
 from cudalint.syntax.sweep import innermost
 
-_CODE = re.compile(
+_CODE = regex(
     rb"__global__|__device__|__shared__|<<<|\basm\b|\b(?:cout|cerr|clog)\b|([A-Za-z_]\w*)\s*\("
 )
-_QUALIFIED_CALL = re.compile(rb"(?:^|[;{}])\s*((?:[A-Za-z_]\w*::)+)[A-Za-z_]\w*\s*\([^;{}]*\)\s*$")
+_QUALIFIED_CALL = regex(rb"(?:^|[;{}])\s*((?:[A-Za-z_]\w*::)+)[A-Za-z_]\w*\s*\([^;{}]*\)\s*$")
 """A call at the end of a body with no `;` after it, which the grammar takes for a declaration."""
-_WORD = re.compile(rb"[A-Za-z_]\w*")
+_WORD = regex(rb"[A-Za-z_]\w*")
 _NO_CALLS = frozenset(b"if for while switch return sizeof defined alignof decltype".split())
 MAX_RECORDS = 5000
 MAX_NESTING = 6

@@ -8,15 +8,16 @@ from collections.abc import Iterable
 from tree_sitter import Node
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.heads import head_start, read_parameter
 from cudalint.syntax.model import Parameter, normal
 from cudalint.syntax.prepare import Text
 from cudalint.syntax.raw import RawAlias, RawConstant
 
-_USING = re.compile(rb"using\s+([A-Za-z_]\w*)\s*(?:\[\[.*?\]\]\s*)?=", re.DOTALL)
-_BRACED = re.compile(rb"\{.*\}", re.DOTALL)
-_BASE = re.compile(rb"[*&\s]*[A-Za-z_]\w*\s*(?:\[.*)?$", re.DOTALL)
+_USING = regex(rb"using\s+([A-Za-z_]\w*)\s*(?:\[\[.*?\]\]\s*)?=", re.DOTALL)
+_BRACED = regex(rb"\{.*\}", re.DOTALL)
+_BASE = regex(rb"[*&\s]*[A-Za-z_]\w*\s*(?:\[.*)?$", re.DOTALL)
 
 
 def read_aliases(text: Text, captures: dict[str, list[Node]]) -> list[RawAlias]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 
-_MARKER = re.compile(r"[ \t]*[~^]+(?:[ \t]+[~^]+)*[ \t]*")
+_MARKER = regex(r"[ \t]*[~^]+(?:[ \t]+[~^]+)*[ \t]*")
 
 
 def read_annotated(path: str, text: str) -> tuple[bytes, list[Span]]:

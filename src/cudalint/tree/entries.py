@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.source import SourceFile
 from cudalint.syntax.effort import TooComplexError
 from cudalint.syntax.macros import Definition, Expander
@@ -22,7 +23,7 @@ from cudalint.syntax.read import read_model
 from cudalint.tree.model import Target
 
 _VISITS = 200
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_IDENTIFIER = regex(r"[A-Za-z_]\w*")
 _QUALIFIERS = frozenset(("const", "volatile", "struct", "class", "enum", "typename", "std"))
 _TOOLKIT = ("cuda", "mma.h", "cooperative_groups", "math_constants.h", "device_functions.h")
 _SAME = {

@@ -14,6 +14,8 @@ from typing import Literal
 
 import msgspec
 
+from cudalint.regex import regex
+
 Problem = Literal["", "flag-not-allowed", "flag-value-not-allowed"]
 
 _SWITCHES = {
@@ -65,7 +67,7 @@ for _name, _values in {
     _VALUED[f"-{_name}"] = _VALUED[f"--{_name}"] = (f"--{_name}", _values)
 
 _JOINED = ("-D", "-U", "-I", "-O")
-_PTXAS = re.compile(
+_PTXAS = regex(
     r"-v|--verbose|-O[0-3]|--opt-level=[0-3]"
     r"|-dlcm=(?:ca|cg|cs|cv)|--def-load-cache=(?:ca|cg|cs|cv)"
     r"|-warn-(?:spills|lmem-usage|double-usage)"

@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
+from cudalint.regex import regex
 from cudalint.tree.folders import Folders
 from cudalint.tree.landmarks import HARDWARE, MODEL
 from cudalint.tree.manifest import read_flags, syntax_fault, wrong_type
@@ -19,7 +20,7 @@ from cudalint.tree.toml import Item, SyntaxFault, read_toml
 _OTHER_VENDORS = frozenset(
     ("cpu", "hip", "metal", "musa", "oneapi", "opencl", "rocm", "sycl", "vulkan", "webgpu", "xpu")
 )
-_ARCH = re.compile(r"(?:sm|compute)_(\d{2,3}[af]?)")
+_ARCH = regex(r"(?:sm|compute)_(\d{2,3}[af]?)")
 
 
 def read_hardware(path: str, tree_root: str, folders: Folders) -> Hardware | OtherHardware:

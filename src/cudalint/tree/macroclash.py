@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.source import SourceFile
 from cudalint.syntax.model import FileModel, Macro
 from cudalint.tree.model import Target, Value
@@ -51,11 +52,11 @@ def _overrides(macro: Macro, value: str, model: FileModel, data: bytes) -> bool:
         return False
     if any(dead.covers(start) for dead in model.dead):
         return False
-    about = re.compile(rf"\bdefined\s*\(?\s*{macro.name}\b")
+    about = regex(rf"\bdefined\s*\(?\s*{macro.name}\b")
     tested = any(about.search(region.condition) for region in model.regions)
     for region in model.regions:
         guards = about.search(region.condition) or (tested and region.condition == "else")
         if guards and region.span.covers(start):
             return False
-    undefined = re.compile(rb"^\s*#\s*undef\s+" + macro.name.encode() + rb"\b", re.MULTILINE)
+    undefined = regex(rb"^\s*#\s*undef\s+" + macro.name.encode() + rb"\b", re.MULTILINE)
     return undefined.search(data, 0, start) is None

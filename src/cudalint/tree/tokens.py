@@ -10,7 +10,9 @@ from collections import Counter
 
 import msgspec
 
-_PIECE = re.compile(
+from cudalint.regex import regex
+
+_PIECE = regex(
     rb"""
     (?P<space> (?: [^\S\n] | \\\r?\n )+ | // (?: \\\r?\n | [^\n] )* | /\*.*?(?:\*/|\Z) )
   | (?P<end> \n )
@@ -24,7 +26,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_COMMENT_OR_LITERAL = re.compile(
+_COMMENT_OR_LITERAL = regex(
     rb"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])'", re.DOTALL
 )
 _NEAR_LINES = 20

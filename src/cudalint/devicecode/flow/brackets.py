@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
-_BRACKET = re.compile(r"[()\[\]{}]")
+from cudalint.regex import regex
+
+_BRACKET = regex(r"[()\[\]{}]")
 _OPEN = "([{"
 _CLOSES = {")": "(", "]": "[", "}": "{"}
-_SPACE = re.compile(r"\s*")
-_END = re.compile(r"[;,()\[\]{}]")
+_SPACE = regex(r"\s*")
+_END = regex(r"[;,()\[\]{}]")
 
 
 class Brackets:

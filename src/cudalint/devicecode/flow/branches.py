@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.syntax.brackets import close_of
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from cudalint.finding import Span
     from cudalint.syntax.model import Branch, FileModel
 
-_CONSTEXPR = re.compile(r"if\s+(?:constexpr\b|\(\s*(?:std\s*::\s*)?is_constant_evaluated\b)")
-_AFTER_DO = re.compile(r"\s*while\s*\(")
+_CONSTEXPR = regex(r"if\s+(?:constexpr\b|\(\s*(?:std\s*::\s*)?is_constant_evaluated\b)")
+_AFTER_DO = regex(r"\s*while\s*\(")
 LOOPS = frozenset({"for", "while", "do"})
 
 

@@ -7,22 +7,22 @@ indexes, results of barriers that vote) does not.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.flow.taint import Taint
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.devicecode.flow.bindings import Bindings
     from cudalint.devicecode.flow.branches import Branches
     from cudalint.syntax.model import FileModel
 
-_SOURCES = re.compile(
+_SOURCES = regex(
     r"threadIdx|(?:get_|cute_?)?(?:lane|warp)_?(?:id|idx|index|rank)|laneid|laneId|warpid|warpId"
     r"|thread_rank|thread_index|canonical_(?:warp|lane)\w*|elect_one\w*"
 )
-_AGREED = re.compile(r"\b(?:__syncthreads_(?:or|and|count)|sizeof|decltype)\s*\(")
-_SPECIAL = re.compile(r"%(?:tid|laneid|warpid|lanemask_\w+)\b")
+_AGREED = regex(r"\b(?:__syncthreads_(?:or|and|count)|sizeof|decltype)\s*\(")
+_SPECIAL = regex(r"%(?:tid|laneid|warpid|lanemask_\w+)\b")
 
 
 class ThreadDependence:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cudalint.regex import regex
 from cudalint.reporters.visible import visible
 from cudalint.resources.columns import COLUMNS
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cudalint.reporters.shownplaces import ShownPlaces
     from cudalint.resources.order import Group
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@])")
+_SPECIAL = regex(r"([\\`*_{}\[\]<>()#+!|~&@])")
 
 
 def markdown(groups: Sequence[Group], places: ShownPlaces) -> str:
