@@ -6,7 +6,6 @@ Calls are judged one by one by the rules.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import Flag, auto
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from cudalint.hostcode.memorycalls import GIVING, HOST_GIVING, HOST_TAKING, MAKING, TAKING
 from cudalint.hostcode.transfers import COPIES, TO_DEVICE_DRIVER, TO_SYMBOL
 from cudalint.hostcode.waits import WAITS
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.project.callgraph import CallGraph
@@ -37,7 +37,7 @@ _KINDS = (
     (COPIES | TO_SYMBOL | TO_DEVICE_DRIVER, Effect.COPY),
 )
 _BY_NAME = {name: effect for names, effect in _KINDS for name in names}
-_API = re.compile(r"cu(?:da|blas|dnn|fft|rand|solver|sparse)?[A-Z]")
+_API = regex(r"cu(?:da|blas|dnn|fft|rand|solver|sparse)?[A-Z]")
 
 
 def effects(project: Project, graph: CallGraph) -> list[Effect]:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.devicecode.devicecode import device_only, enclosing
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.source import SourceFile
     from cudalint.syntax.model import Call, FileModel, Function
 
-_ASSIGNED = re.compile(
+_ASSIGNED = regex(
     rb"(?P<before>[\w>&*]?)\s*(?P<path>(?:[A-Za-z_]\w*\s*(?:\[[^\[\]]*\]\s*)?(?:\.|->|::)\s*)*)"
     rb"(?P<name>[A-Za-z_]\w*)\s*(?P<index>(?:\[[^\[\]]*\]\s*)?)=\s*$"
 )
@@ -34,20 +35,20 @@ _TASKS = frozenset(("async", "enqueue", "submit", "post", "schedule", "addTask",
 _BINDING = frozenset(
     ("def", "def_static", "def_property", "def_property_readonly", "def_property_static", "impl")
 )
-_BOUND = re.compile(r"^(?:py|pybind11|nb|nanobind)::(?:init|cpp_function)$")
-_THREAD = re.compile(rb"\bj?thread\s*(?:[A-Za-z_]\w*\s*)?[({]\s*$")
+_BOUND = regex(r"^(?:py|pybind11|nb|nanobind)::(?:init|cpp_function)$")
+_THREAD = regex(rb"\bj?thread\s*(?:[A-Za-z_]\w*\s*)?[({]\s*$")
 _CALLBACK = r"(?:callback|hook|handler|listener|observer|finali[sz]er|deleter)"
-_LATER = re.compile(
+_LATER = regex(
     r"on(?:_|(?=[A-Z]))(?!(?i:device|stream|gpu|cpu|host|thread|rank|queue|context|each|every|all))\w+"
     rf"|set(?i:\w*{_CALLBACK}\w*)|(?:add|append|install|push)(?i:\w*{_CALLBACK}\w*)"
     r"|register(?:_\w+|[A-Z]\w*)?|subscribe|at_?(?:quick_)?exit|atExit"
     r"|cuda(?:LaunchHostFunc|StreamAddCallback)\w*|cu(?:LaunchHostFunc|StreamAddCallback)\w*"
 )
-_DEFER = re.compile(r"defer(?:_\w+|[A-Z]\w*)?")
-_HELD = re.compile(rb"\bfunction\s*<[^;{}]*>\s*([A-Za-z_]\w*)\s*[({]\s*$")
-_CONVERTED = re.compile(rb"(?:\+|\(\s*cu\w+\s*\))\s*$")
-_GROWS = re.compile(rb"\s*(?:\.|->)\s*(?:push_back|emplace_back|reserve)\b")
-_DISCARDED = re.compile(rb"\(\s*void\s*\)\s*$")
+_DEFER = regex(r"defer(?:_\w+|[A-Z]\w*)?")
+_HELD = regex(rb"\bfunction\s*<[^;{}]*>\s*([A-Za-z_]\w*)\s*[({]\s*$")
+_CONVERTED = regex(rb"(?:\+|\(\s*cu\w+\s*\))\s*$")
+_GROWS = regex(rb"\s*(?:\.|->)\s*(?:push_back|emplace_back|reserve)\b")
+_DISCARDED = regex(rb"\(\s*void\s*\)\s*$")
 _BEFORE = 160
 _FAR = 100
 
@@ -166,7 +167,7 @@ def _mentions(
     name: bytes, start: int, end: int, model: FileModel, data: bytes
 ) -> Iterator[re.Match[bytes]]:
     """Where a part of the file speaks of a name, outside comments."""
-    for mention in re.compile(rb"\b" + re.escape(name) + rb"\b").finditer(data, start, end):
+    for mention in regex(rb"\b" + re.escape(name) + rb"\b").finditer(data, start, end):
         at = bisect_right(model.comments, mention.start(), key=lambda c: c.span.start) - 1
         if at < 0 or not model.comments[at].span.covers(mention.start()):
             yield mention
@@ -175,7 +176,7 @@ def _mentions(
 def _is_local(name: str, function: Function, model: FileModel, data: bytes) -> bool:
     """Whether a variable of this name is declared before the lambda in a function around it."""
     index = function.parent
-    declared = re.compile(rb"[\w>&*]\s+[&*]*" + re.escape(name.encode()) + rb"\s*[;={(\[,)]")
+    declared = regex(rb"[\w>&*]\s+[&*]*" + re.escape(name.encode()) + rb"\s*[;={(\[,)]")
     while index >= 0:
         around = model.functions[index]
         if any(parameter.name == name for parameter in around.parameters):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.devicecode.flow.brackets import Brackets
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 
 if TYPE_CHECKING:
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import FileModel, Function
 
 _TEMPLATE = r"(?:\s*<[^;{}()&|]*>(?:\s*::\s*\w+)*)?"
-_DECLARATION = re.compile(
+_DECLARATION = regex(
     r"(?:^|[;{}]|\b(?:for|if|while|switch)\s*\()\s*"
     rf"(?P<type>(?:[A-Za-z_][\w:]*{_TEMPLATE}[\s*&]+)+?)"
     r"(?P<name>[A-Za-z_]\w*)\s*(?=[=;\[{(,:])(?!::)"
 )
-_STRUCTURED = re.compile(r"\bauto\s*&*\s*\[(?P<names>[\w\s,]*)\]\s*=(?!=)")
-_ASSIGNMENT = re.compile(
+_STRUCTURED = regex(r"\bauto\s*&*\s*\[(?P<names>[\w\s,]*)\]\s*=(?!=)")
+_ASSIGNMENT = regex(
     r"(?<![\w.>])(?P<name>[A-Za-z_]\w*)\s*(?P<path>(?:\[[^\[\];]*(?:\[[^\[\];]*\][^\[\];]*)*\]\s*"
     r"|(?:\.|->)\s*\w+\s*)*)(?P<operator>(?:[-+*/%&|^]|<<|>>)?)=(?!=)"
 )
-_WRITTEN = re.compile(r"(?:[(,]|\))\s*&\s*(?P<name>[A-Za-z_]\w*)\s*(?=[,)])")
-_DECLARATOR = re.compile(r"\s*(?P<stars>[*&\s]*)(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*")
+_WRITTEN = regex(r"(?:[(,]|\))\s*&\s*(?P<name>[A-Za-z_]\w*)\s*(?=[,)])")
+_DECLARATOR = regex(r"\s*(?P<stars>[*&\s]*)(?:const\s+)?(?P<name>[A-Za-z_]\w*)\s*")
 _NO_TYPE = frozenset(
     (
         *("return", "else", "delete", "goto", "new", "case", "throw", "using", "typedef", "do"),

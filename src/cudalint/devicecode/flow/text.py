@@ -9,13 +9,15 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cudalint.regex import regex
+
 if TYPE_CHECKING:
     from cudalint.source import SourceFile
 
 _CALLED = rb"\s*\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)"
 # Each begins with a literal, which is found many times faster than an alternation.
 _ATTRIBUTES = tuple(
-    (word, re.compile(pattern))
+    (word, regex(pattern))
     for word, pattern in (
         (b"__restrict", rb"__restrict(?<!\w__restrict)(?:__)?\b"),
         (b"__launch_bounds__", rb"__launch_bounds__(?<!\w__launch_bounds__)" + _CALLED),
