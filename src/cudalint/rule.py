@@ -8,6 +8,7 @@ that finds the rules is `cudalint.registry`.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from cudalint.suppress.model import FileSuppressions
     from cudalint.syntax.model import FileModel
     from cudalint.tree.model import KernelTree
+
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
 
 class FixSafety(str, Enum):
@@ -191,18 +194,9 @@ def fill(template: str, arguments: Sequence[str]) -> str:
     Single pass, so that braces inside an argument stay as they are; `{{` and
     `}}` stand for literal braces (SARIF 2.1.0, 3.11.5).
     """
-    pieces: list[str] = []
-    at = 0
-    while at < len(template):
-        char = template[at]
-        if template[at : at + 2] in ("{{", "}}"):
-            pieces.append(char)
-            at += 2
-        elif char == "{":
-            close = template.index("}", at)
-            pieces.append(arguments[int(template[at + 1 : close])])
-            at = close + 1
-        else:
-            pieces.append(char)
-            at += 1
-    return "".join(pieces)
+
+    def value(place: re.Match[str]) -> str:
+        number = place.group(1)
+        return arguments[int(number)] if number else place.group()[0]
+
+    return _PLACEHOLDER.sub(value, template)

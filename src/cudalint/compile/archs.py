@@ -8,6 +8,8 @@ table to that header and to ptxas. What a kernel uses is no business of this fil
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 WARP = 32
@@ -73,6 +75,7 @@ ARCHS = tuple(f"sm_{number}" for number in _LIMITS)
 """The archs of the table, oldest first."""
 
 
+@cache
 def arch_number(arch: str) -> int:
     """The number in `sm_90a`: 90. It is 0 for what is no arch."""
     kind, _, rest = arch.partition("_")

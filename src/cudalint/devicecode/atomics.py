@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ATOMIC = re.compile(r"atomic(Add|Sub|Inc|Dec|Min|Max|And|Or|Xor)(?:_block|_system)?")
 _CAS = re.compile(r"atomicCAS(?:_block|_system)?")
 _FETCH = re.compile(r"fetch_(add|sub|and|or|xor|min|max)")
-_REF = re.compile(r"\batomic(?:_ref)?\s*<\s*([\w:\s]+?)\s*[,>]")
+_REF = re.compile(r"\batomic(?:_ref)?\s*<\s*([\w:]+(?:\s+[\w:]+)*)\s*[,>]")
 _ADDS = frozenset({"Add", "Sub", "add", "sub"})
 _INSTRUCTION = re.compile(
     r"\b(?:multimem\.)?(?:red|atom|cp\.reduce)\.[\w.:]*\.add[\w.:]*"

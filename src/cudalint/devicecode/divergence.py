@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cudalint.devicecode.flow.bindings import Bindings
     from cudalint.syntax.model import Branch, FileModel
 
-_STEP = re.compile(r"\w+\s*\+=\s*([^;]+?)\s*\)\s*$")
+_STEP = re.compile(r"(?<!\w)\w+\s*\+=(?=\s*[^;\s])([^;]+)\)\s*$")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _ROUNDING = re.compile(r"\b(?:round|align|pad)\w*\s*(?:<[^<>;]*>\s*)?\(", re.IGNORECASE)
 _DIVIDED_AND_MULTIPLIED = re.compile(r"/\s*([\w.]+)\s*\)*\s*\*\s*\1\b")
@@ -117,7 +117,7 @@ class Divergence:
             if local is not None and local.name != step[0].split()[0]:
                 known = [v for v in local.values if v.start < guard.branch.span.end]
                 values = [code[value.start : value.end].strip() for value in known]
-                if values and all(_is_multiple(value, step[1]) for value in values):
+                if values and all(_is_multiple(value, step[1].strip()) for value in values):
                     return True
         return False
 

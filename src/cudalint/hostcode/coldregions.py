@@ -45,7 +45,7 @@ _NEW = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=\s*(?:\([^(
 _WRAPS = re.compile(r"(?i)check|call|launch|kernel|run|assert|validate|profil|safe")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
-_JUMPS = re.compile(r"\b(?:goto\s+\w+|break)\s*;?\s*\}?\s*$")
+_JUMPS = re.compile(r"\b(?:goto\s+\w+|break)[\s;]*\}?\s*$")
 _INTO = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=(?!=)[\w:<>*&\s().-]*$")
 _SET = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*=(?!=)")
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)([^;{}]*);")
@@ -154,7 +154,7 @@ class ColdRegions:
             if made_or_set.isdisjoint(found.handles | found.sizes):
                 continue
             # Where a jump lands is no part of what the guard keeps from.
-            if _JUMPS.search(code[guard.span.start : guard.span.end]):
+            if _JUMPS.search(code[max(guard.span.start, guard.span.end - _FAR) : guard.span.end]):
                 continue
             rest = _rest_of_block(model, guard, branches[guard.function])
             found = _grown(found, code[rest.start : rest.end])

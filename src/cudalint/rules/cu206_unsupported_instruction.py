@@ -279,8 +279,9 @@ template <int N> __device__ void chosen() {
 
         if next(builds(file.path, context), None) is not None:
             return False
+        texts = {record.text for record in file.assembly}
         return any(
-            any(lacking_instruction(record.text, arch) for record in file.assembly)
+            any(lacking_instruction(text, arch) for text in texts)
             or any(lacking_intrinsic(call.name, arch) for call in calls)
             for arch in ARCHS
         )

@@ -10,14 +10,11 @@ from cudalint.syntax.model import Function, SharedDeclaration, normal
 from cudalint.syntax.raw import Range
 
 _POINTER = re.compile(
-    rb"\s*((?:[A-Za-z_][\w:<>, ]*?\s*)(?:\*|\(\s*[&*]\s*))\s*"
-    rb"(?:(?:const|__restrict__|__restrict)\b\s*)*([A-Za-z_]\w*)\s*\)?(?:\[[^\]]*\]\s*)*=\s*(.*?)\s*;\s*$",
-    re.DOTALL,
+    rb"\s*([A-Za-z_][\w:<>,\s]*(?:\*|\(\s*[&*])\s*)"
+    rb"(?:(?:const|__restrict__|__restrict)\b\s*)*([A-Za-z_]\w*)\s*\)?\s*(?:\[[^\]]*\]\s*)*=\s*"
 )
-_AUTO = re.compile(
-    rb"\s*((?:const\s+)?auto(?:\s+const)?\s*[*&]*)\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*;\s*$", re.DOTALL
-)
-_POINTER_VALUE = re.compile(rb"^\s*&|reinterpret_cast\s*<[^;]*\*|\(\s*[\w:]+\s*\*+\s*\)")
+_AUTO = re.compile(rb"\s*((?:const\s+)?auto(?:\s+const)?[\s*&]*)(?<!\w)([A-Za-z_]\w*)\s*=\s*")
+_POINTER_VALUE = re.compile(rb"^\s*&|reinterpret_cast\s*<[^;]{0,400}\*|\(\s*[\w:]+\s*\*+\s*\)")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -44,15 +41,18 @@ def pointer_aliases(
         for start, end in statements[low:high]:
             if end > body.end or bare.find(b"=", start, end) < 0:
                 continue
-            text = bare[start:end]
-            match = _POINTER.match(text)
+            text = bare[start:end].rstrip()
+            if not text.endswith(b";"):
+                continue
+            match = _POINTER.match(text) or _AUTO.match(text)
             if match is None:
-                match = _AUTO.match(text)
-                if match is None or not (
-                    _POINTER_VALUE.search(match.group(3)) or b"*" in match.group(1)
-                ):
-                    continue
-            if not any(w in names for w in _WORD.findall(match.group(3))):
+                continue
+            value = text[match.end() : -1].rstrip()
+            # What a bare `auto` stands for, the value says.
+            known = b"*" in match.group(1) or b"(" in match.group(1)
+            if not known and not _POINTER_VALUE.search(value):
+                continue
+            if not any(w in names for w in _WORD.findall(value)):
                 continue
             names.add(match.group(2))
             name_at, name_end = match.span(2)
@@ -65,7 +65,9 @@ def pointer_aliases(
                     type=normal(match.group(1).replace(b"(", b" ")),
                     kind="alias",
                     dimensions=(),
-                    initializer=normal(code[start + match.start(3) : start + match.end(3)]),
+                    initializer=normal(
+                        code[start + match.end() : start + match.end() + len(value)]
+                    ),
                     function=home,
                 )
             )

@@ -147,7 +147,7 @@ def mask_kernel_heads(bare: bytes, text: bytearray) -> dict[int, int]:
         for _ in range(16):
             at = after_space(bare, at)
             word = _NAME.match(bare, at)
-            if word is None:
+            if word is None or word.group() == b"__global__":
                 break
             after = after_space(bare, word.end())
             if bare[after : after + 1] == b"(":

@@ -35,8 +35,9 @@ _EXITS = re.compile(
     re.DOTALL,
 )
 _CALL_ONLY = re.compile(rb"\s*(?:\(\s*void\s*\)\s*)?")
-_FUNCTION_UNITS = 400
-"""What the head of a function takes."""
+_FUNCTION_UNITS = 500
+_SCOPE_UNITS = 300
+"""What the head of a function takes, and what a class does."""
 
 _DEFINERS = frozenset(
     (
@@ -241,6 +242,7 @@ def _scope(path: str, text: Text, node: Node, raw: Raw) -> None:
     body = node.child_by_field_name("body")
     if body is None:
         return
+    spend(_SCOPE_UNITS)
     span, inside = (node.start_byte, node.end_byte), (body.start_byte, body.end_byte)
     if node.type == "linkage_specification":
         value = node.child_by_field_name("value")

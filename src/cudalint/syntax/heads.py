@@ -53,7 +53,7 @@ _PLAIN_PARAMETER = re.compile(
 _NAME_AT_END = re.compile(rb"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 _FUNCTION_POINTER = re.compile(rb"\(\s*(?:[\w:]+::)?[*&]+\s*(?:const\s*)?([A-Za-z_]\w*)?")
 _C_LINKAGE = re.compile(rb'\bextern\s*"C"')
-_QUALIFIER = re.compile(r"\s*(?:[\w<>, ]+::\s*)+$")
+_QUALIFIER = re.compile(r"\s*(?:[\w<>,][\w<>, ]*::\s*)+$")
 _ACCESS = re.compile(rb"\s*(?:public|private|protected)\s*:(?!:)")
 
 

@@ -24,6 +24,7 @@ _CHEVRON = re.compile(rb"<<<")
 _KERNEL_BEFORE = re.compile(rb"[A-Za-z_][\w:.]*(?:->\w+)*\s*$")
 _BYTES_A_UNIT = 64
 """Of the blank text before an island."""
+_ISLAND_UNITS = 400
 
 Piece = tuple[Raw, Text]
 
@@ -94,6 +95,7 @@ def _without_a_head(occurrences: list[Range], raw: Raw) -> list[Range]:
 def _island(
     path: str, text: Text, at: int, macros: Expander, words: tuple[bytes, ...]
 ) -> tuple[int, int, Raw] | None:
+    spend(_ISLAND_UNITS)
     low = head_start(text.bare, at)
     open_at = text.bare.find(b"{", at)
     semicolon = text.bare.find(b";", at)

@@ -49,6 +49,8 @@ _SPLICE = re.compile(rb"\\\r?\n")
 _TOKENS_AT_ONCE = 4096
 _TOKEN_UNITS = 12
 """What a comment, a literal or a `#` takes, all in all."""
+_DIRECTIVE_UNITS = 40
+"""What a directive takes besides, in all stages."""
 
 
 class Directive(msgspec.Struct, frozen=True, gc=False):
@@ -97,6 +99,7 @@ def lex(data: bytes) -> Lexed:
             loose.append((start, at))
         elif kind == "hash":
             if _starts_line(data, start, comments):
+                spend(_DIRECTIVE_UNITS)
                 directive = _directive(data, start)
                 directives.append(directive)
                 comments.extend(_comments_inside(data, directive))

@@ -22,6 +22,10 @@ _STRINGIFY = re.compile(rb"(?<!\#)\#(?!\#)\s*[A-Za-z_]\w*")
 _SPLICE = re.compile(rb"\\[ \r]?\n")
 _LITERAL = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'")
 MAX_DEPTH = 8
+_DEFINITION_UNITS = 40
+_EXPANSION_UNITS = 100
+"""What a `#define` takes, and what a text that is expanded or filled in, however short."""
+
 MAX_EXPANSION = 64 * 1024
 
 
@@ -48,6 +52,7 @@ def read_definitions(text: bytes, directives: list[Directive]) -> list[Definitio
     for directive in directives:
         if directive.keyword != b"define":
             continue
+        spend(_DEFINITION_UNITS)
         line = text[directive.after : directive.end]
         line = _SPLICE.sub(lambda m: b"\n".rjust(len(m.group())), line)
         whole = line
@@ -116,7 +121,7 @@ class Expander:
     def _expand(self, text: bytes, hidden: frozenset[bytes], depth: int) -> bytes:
         if depth == 0 or len(text) > MAX_EXPANSION:
             return text
-        spend(10 + len(text))
+        spend(_EXPANSION_UNITS + len(text))
         pieces: list[bytes] = []
         at = size = 0
         while match := _WORD.search(text, at):
@@ -168,7 +173,7 @@ def substitute(
 
     Parameters next to `##` stand for `values`, others for `expanded`, as in C.
     """
-    spend(10 + len(text))
+    spend(_EXPANSION_UNITS + len(text))
     if b"#" in text:
         text = _STRINGIFY.sub(b'""', _PASTE.sub(b"##", text))
 

@@ -17,6 +17,7 @@ from cudalint.syntax import attributes, conditionals
 from cudalint.syntax.attributes import blank
 from cudalint.syntax.blocks import open_blocks
 from cudalint.syntax.brackets import after_space, close_of, refuse_depth
+from cudalint.syntax.effort import spend
 from cudalint.syntax.lexer import Directive, Lexed, lex, splice
 from cudalint.syntax.macros import Definition, read_definitions
 from cudalint.syntax.sweep import covered
@@ -31,13 +32,17 @@ _CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _ELSE_BEFORE = re.compile(rb"\b(?:else|do)$")
 _TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
 _DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
-_CONFIGURATION = re.compile(rb"<<<[^;]*?>>>")
 _BRACES = re.compile(rb"[,<]\s*(\{[^{};]*\})")
 _CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]*?(\.\.\.[^:;{}?]*):")
 _WORD_BYTE = re.compile(rb"\w")
 _WORD = re.compile(rb"[A-Za-z_](?<!\w[A-Za-z_])\w*")
 _MANY_NAMES = 40
 """To search a text for more names than that takes longer than to look at each of its words."""
+
+
+_USE_UNITS = 70
+_RANGE_UNITS = 20
+"""What the use of a macro takes, or what looks like one, and what a range that is left out does."""
 
 
 class Text(msgspec.Struct):
@@ -231,6 +236,7 @@ def find_uses(bare: bytes, definitions: list[Definition]) -> list[Use]:
         kinds.setdefault(definition.name, set()).add(definition.parameters is not None)
     found: dict[int, Use] = {}
     for at, name in _occurrences(bare, kinds):
+        spend(_USE_UNITS)
         for with_arguments in kinds[name]:
             use = _use(bare, name, at, at + len(name), with_arguments)
             if use is not None and (at not in found or found[at].end < use.end):
@@ -296,8 +302,8 @@ def _mask_extensions(bare: bytes, parse: bytearray) -> None:
                 blank(parse, match.start(), close + 1)
                 parse[match.start() : match.start() + 4] = b"auto"
     if b"<<<" in bare:
-        for match in _CONFIGURATION.finditer(bare):
-            for braces in _BRACES.finditer(bare, *match.span()):
+        for configuration in _configurations(bare):
+            for braces in _BRACES.finditer(bare, *configuration):
                 start, end = braces.span(1)
                 empty = not bare[start + 1 : end - 1].strip()
                 inside = bytes(parse[start + 1 : end - 1])
@@ -305,6 +311,20 @@ def _mask_extensions(bare: bytes, parse: bytearray) -> None:
     if b"..." in bare:
         for match in _CASE_RANGE.finditer(bare):
             blank(parse, *match.span(1))
+
+
+def _configurations(bare: bytes) -> Iterator[tuple[int, int]]:
+    """From each `<<<` to the next `>>>`, where no `;` is between."""
+    at, close = bare.find(b"<<<"), -1
+    while at >= 0:
+        if close < at + 3:
+            close = bare.find(b">>>", at + 3)
+        if close < 0:
+            return
+        semicolon = bare.find(b";", at, close)
+        if semicolon < 0:
+            yield at, close + 3
+        at = bare.find(b"<<<", close + 3 if semicolon < 0 else semicolon)
 
 
 def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:
@@ -327,6 +347,7 @@ def _end_statements(
     candidates = {m.start(): (m.end() - 1, -1) for m in _SHOUTED_CALL.finditer(bare)}
     known = {u.start: (u.open_at, u.close_at) for u in uses if u.open_at >= 0}
     known |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
+    spend(_USE_UNITS * len(candidates))
     for start, (open_at, close) in sorted((candidates | known).items()):
         before = bytes(bare[max(0, start - 400) : start]).rstrip()
         begins = not before or before[-1] in b";{}:" or _is_controlled(before)
@@ -357,6 +378,7 @@ def _is_controlled(before: bytes | bytearray) -> bool:
 
 
 def _without(text: bytes, ranges: list[tuple[int, int]]) -> bytes:
+    spend(_RANGE_UNITS * len(ranges))
     work = bytearray(text)
     for start, end in ranges:
         blank(work, start, end)

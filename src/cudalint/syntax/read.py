@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudalint.syntax.assemble import assemble
-from cudalint.syntax.effort import limited
+from cudalint.syntax.effort import limited, spend
 from cudalint.syntax.extract import extract
 from cudalint.syntax.join import islands, launches_of_macros, merge
 from cudalint.syntax.lastread import last_read
@@ -18,6 +18,9 @@ from cudalint.syntax.prepare import (
     texts,
 )
 from cudalint.syntax.templates import Bodies
+
+_BROKEN_UNITS = 300
+"""What a region takes that can't be read, with the finding that it becomes."""
 
 
 def read_model(path: str, data: bytes) -> FileModel:
@@ -53,5 +56,6 @@ def _read(path: str, data: bytes) -> FileModel:
     raw = merge(pieces)
     launches_of_macros(pieces[0][1].bare, raw, uses, configurations)
     hidden = islands(path, pieces[0][1], raw, expander, shared_words)
+    spend(_BROKEN_UNITS * (len(hidden) + len(raw.errors)))
     with_bodies = {d.name for d in bodies.definitions}
     return assemble(path, prepared, raw, [u for u in uses if u.name in with_bodies], bodies, hidden)

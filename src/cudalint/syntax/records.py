@@ -20,6 +20,9 @@ from cudalint.syntax.raw import Range, RawCall, RawShared
 _SIMPLE = re.compile(rb"\s*([A-Za-z_]\w*)\s*")
 _BYTES_A_UNIT = 16
 """Of text that is copied into a record."""
+_CALL_UNITS = 60
+_LAUNCH_UNITS = 400
+"""What a call takes, and a launch with the findings that it may become."""
 
 _WRAPPED = re.compile(rb"\s*\(\s*&?\s*(?:::\s*)?([A-Za-z_]\w*)\s*\)\s*")
 _LAST_NAME = re.compile(rb"(~?[A-Za-z_]\w*)\s*\Z")
@@ -74,7 +77,7 @@ def call_record(path: str, code: bytes, raw: RawCall, function: int, via_macro: 
         else:
             low, high = start + name_range[0], start + name_range[1]
             name = code[low:high].decode("utf-8", "replace")
-    spend((end - start) // _BYTES_A_UNIT)
+    spend(_CALL_UNITS + (end - start) // _BYTES_A_UNIT)
     return Call(
         Span(path, start, end),
         Span(path, low, high),
@@ -95,7 +98,7 @@ def launch_record(
 ) -> Launch:
     """A `Launch` with its texts from `code`; `raw.configuration` is there."""
     start, end = raw.span
-    spend((end - start) // _BYTES_A_UNIT)
+    spend(_LAUNCH_UNITS + (end - start) // _BYTES_A_UNIT)
     low, high = raw.configuration or (raw.open_at, raw.open_at)
     kernel = code[start:low]
     name_range, _ = split_callee(kernel)

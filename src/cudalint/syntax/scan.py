@@ -7,6 +7,7 @@ and directives, so nothing here can match inside those.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -29,8 +30,10 @@ _SCOPED_NAME = re.compile(rb"(?:(?<!\w)\w+::)*(?<!\w)\w+\Z")
 _STREAM_NAME = re.compile(rb"([&*\s]*)([A-Za-z_]\w*)\s*(\[)?")
 _CONSTANT = re.compile(
     rb"const(?<!\wconst)(?:expr\b|\s+(?:static\s+|inline\s+)*(?:unsigned|signed|int|long|short|char|bool|auto|"
-    rb"(?:std\s*::\s*)?(?:s?size_t|u?int\d+_t))\b)[^;{}()=]{0,1000}?\b([A-Za-z_]\w*)\s*(=|\{)"
+    rb"(?:std\s*::\s*)?(?:s?size_t|u?int\d+_t))\b)"
 )
+_VALUE_OR_END = re.compile(rb"[;{}()=]")
+_LAST_NAME = re.compile(rb"(?<!\w)[A-Za-z_]\w*\s*\Z")
 _NAME = re.compile(rb"[*&\s]*[A-Za-z_]\w*")
 _NO_CONSOLE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.>")
 """What stands before a name of a console stream makes it something else."""
@@ -140,19 +143,17 @@ def _closes_more(text: bytes) -> bool:
 def constants(path: str, bare: bytes) -> list[Constant]:
     """`constexpr` and `const` integer variables with an initialiser of at most 200 bytes."""
     found = []
-    for match in _CONSTANT.finditer(bare):
-        equals = match.end()
+    for start, equals in _initialised(bare):
         end = bare.find(b";", equals, equals + 600)
         # What depends on the thread or the block is no constant.
         if end < 0 or bare.find(b"Idx.", equals, end) >= 0:
             continue
-        start = match.start(1)
         text = bare[start:end].rstrip()
-        if b"," not in text and match.group(2) == b"=":
+        if b"," not in text and bare[equals - 1] == 0x3D:
             value = text[equals - start :]
             if len(value) <= 200 and (written := normal(value)):
                 span = Span(path, start, start + len(text))
-                found.append(Constant(span, match.group(1).decode(), written))
+                found.append(Constant(span, bare[start : equals - 1].split()[0].decode(), written))
             continue
         for low, high in split_arguments(text):
             piece = bare[start + low : start + high]
@@ -163,6 +164,24 @@ def constants(path: str, bare: bytes) -> list[Constant]:
                 span = Span(path, start + low, start + high)
                 found.append(Constant(span, normal(name), normal(value)))
     return found
+
+
+def _initialised(bare: bytes) -> Iterator[tuple[int, int]]:
+    """Where the names of constants with a value begin, and where the first value does.
+
+    A value's `=` or `{` is the first bracket, `=` or `;` after the type.
+    """
+    value_at = -1
+    for match in _CONSTANT.finditer(bare):
+        if value_at >= match.end():
+            continue
+        ends = _VALUE_OR_END.search(bare, match.end())
+        if ends is None:
+            return
+        value_at = ends.start()
+        name = _LAST_NAME.search(bare, max(match.end(), value_at - 300), value_at)
+        if name is not None and ends.group() in b"={":
+            yield name.start(), value_at + 1
 
 
 def flags(bare: bytes) -> list[Found]:

@@ -7,8 +7,11 @@ import msgspec
 from cudalint.finding import Span
 from cudalint.syntax import records
 from cudalint.syntax.brackets import split_arguments
+from cudalint.syntax.effort import spend
 from cudalint.syntax.macros import substitute
 from cudalint.syntax.model import Argument, Call, Launch, normal
+
+_CALL_UNITS = 60
 
 
 def put(text: str, values: dict[bytes, bytes]) -> str:
@@ -18,6 +21,7 @@ def put(text: str, values: dict[bytes, bytes]) -> str:
 
 def call_at(call: Call, values: dict[bytes, bytes], use: Span | None, shift: int) -> Call:
     """A call of a macro's body as one use makes it; `shift` is added to its function's index."""
+    spend(_CALL_UNITS)
     callee = put(call.callee, values)
     name_range, receiver = records.split_callee(callee.encode())
     name = callee.encode()[slice(*name_range)].decode() if name_range else ""

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 Range = tuple[int, int]
+_BEHIND_ALL = 1 << 62
 
 
 def outer_first(container: Range) -> Range:
@@ -45,7 +46,7 @@ def innermost(
             stack.append(index)
             at += 1
             if at == count:
-                opens = 1 << 62
+                opens = _BEHIND_ALL
                 break
             opens = containers[order[at]][0]
         while stack and containers[stack[-1]][1] <= start:
@@ -72,9 +73,5 @@ def joined(ranges: Iterable[Range]) -> list[Range]:
 
 def covered(at: int, ranges: Sequence[Range]) -> bool:
     """Whether one of the `joined` ranges holds the offset `at`."""
-    index = bisect_right(ranges, at, key=_start) - 1
+    index = bisect_right(ranges, (at, _BEHIND_ALL)) - 1
     return index >= 0 and at < ranges[index][1]
-
-
-def _start(found: Range) -> int:
-    return found[0]

@@ -6,7 +6,7 @@ What a comment must say is the business of the rules.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,9 @@ class NearbyComments:
         self._starts = list(accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0))
         self._comments = model.comments
         self._comment_starts = [comment.span.start for comment in model.comments]
+        self._group: Collection[Span] = ()
+        self._ends: dict[int, int] = {}
+        self._above: dict[int, str] = {}
 
     def lines(self, span: Span) -> tuple[int, int]:
         """The first and last line of a span."""
@@ -41,25 +44,32 @@ class NearbyComments:
                 texts.append(comment.text)
         return "\n".join(texts)
 
-    def above(self, span: Span, group: Iterable[Span] = ()) -> str:
+    def above(self, span: Span, group: Collection[Span] = ()) -> str:
         """The comment block that ends on the line before `span`.
 
         The lines of `group` (whatever belongs together with `span`) and of
-        preprocessor directives may stand between.
+        preprocessor directives may stand between. To ask with one group for many
+        spans takes no longer than to pass over each line once.
         """
-        ends = {last: first for first, last in map(self.lines, group)}
+        if group is not self._group:
+            self._group, self._above = group, {}
+            self._ends = {last: first for first, last in map(self.lines, group)}
         line = self.lines(span)[0]
-        while line > 0:
+        passed = []
+        while line > 0 and line not in self._above:
+            passed.append(line)
             block = self._block(line - 1)
             if block:
-                return block
-            if line - 1 in ends:
-                line = min(ends[line - 1], line - 1)
+                self._above[line] = block
+            elif line - 1 in self._ends:
+                line = min(self._ends[line - 1], line - 1)
             elif self._line(line - 1).lstrip().startswith(b"#"):
                 line -= 1
             else:
-                return ""
-        return ""
+                self._above[line] = ""
+        found = self._above.get(line, "")
+        self._above.update(dict.fromkeys(passed, found))
+        return found
 
     def _block(self, line: int) -> str:
         """The text of the comments that stand alone on `line` and, without a gap, above it."""

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 TAG = "SPDX-License-Identifier"
 _LINE = re.compile(
-    rb"^([ \t]*(?://[/!]*|/\*[*!]?|\*)?[ \t]*)SPDX-License-Identifier[ \t]*:?[ \t]*([^\r\n]*?)"
-    rb"[ \t]*(\*/)?[ \t]*\r?$",
+    rb"^[ \t]*(?:(?://[/!]*|/\*[*!]?|\*)[ \t]*)?SPDX-License-Identifier(?:[ \t]*:)?([^\r\n]*)\r?$",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -58,7 +57,7 @@ def find_header(file: FileModel, data: bytes) -> Header | None:
         return Header(
             span=Span(file.path, start, end - (data[start:end].endswith(b"\r"))),
             text=text if block else data[start:end].decode("utf-8", "replace").rstrip("\r"),
-            license=match[2].decode("utf-8", "replace"),
+            license=match[1].strip().removesuffix(b"*/").rstrip().decode("utf-8", "replace"),
             block=block,
             whole=single and comment.alone and not rest,
         )

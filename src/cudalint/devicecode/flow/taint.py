@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"(?P<member>(?:\.|->|::)\s*(?:template\s+)?)?\b(?P<name>[A-Za-z_]\w*)")
 _PART = re.compile(r"\s*(?:\.|->)")
 _PLAIN = re.compile(r"auto|\w*?(?:int|long|short|char|float|double|half|bfloat|bool|dim)\w*|size_t")
-_LAMBDA = re.compile(r"\s*=?\s*\[[^\]]*\]\s*(?:__\w+__\s*)*[({]")
+_LAMBDA = re.compile(r"\s*=?\s*\[[^\]]*\]\s*(?:__\w+__(?!\w)\s*)*[({]")
 Source = Callable[[str, int], bool]
 
 

@@ -27,7 +27,7 @@ FLOATS = frozenset(
 
 _CAST = re.compile(
     r"\(*\s*(?:(?:reinterpret_cast|static_cast|const_cast)\s*<([^<>]*)>"
-    r"|\(\s*([\w:\s]+?[*\s]+)\)\s*(?=[\w&(*]))"
+    r"|\(\s*([\w:]+(?:\s+[\w:]+)*(?:\s*\*[*\s]*|\s+))\)\s*(?=[\w&(*]))"
 )
 _BASE = re.compile(r"[\s(&*]*([A-Za-z_]\w*)\s*")
 _STEP = re.compile(r"\s*(?:(?P<index>\[)|(?:\.|->)\s*(?P<member>[A-Za-z_]\w*)(?!\s*\()|\))")
