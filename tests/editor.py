@@ -65,7 +65,7 @@ class Editor(LanguageClient):
         """Wait until something came that makes it hold."""
         while not holds():
             try:
-                await asyncio.wait_for(self._news.wait(), 30)
+                await asyncio.wait_for(self._news.wait(), 120)
             except asyncio.TimeoutError:
                 pytest.fail(f"shown: {self.shown}, log: {self.log}")
             self._news.clear()
@@ -120,4 +120,4 @@ def with_editor(
         assert editor.ended == (0, b"")
         await editor.stop()
 
-    asyncio.run(asyncio.wait_for(run(), 90))
+    asyncio.run(asyncio.wait_for(run(), 300))

@@ -48,6 +48,7 @@ class Server(LanguageServer):
         self._compiling = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._complaint = ""
+        self._said: list[str] = []
 
     def lint_soon(self, delay: float = 0) -> None:
         """Lint the open documents afresh in `delay` seconds, unless asked again before that."""
@@ -129,10 +130,11 @@ class Server(LanguageServer):
                 self.text_document_publish_diagnostics(
                     types.PublishDiagnosticsParams(uri, found, version)
                 )
-        for notification in linted.run.notifications:
-            self.window_log_message(
-                types.LogMessageParams(types.MessageType.Log, notification.message)
-            )
+        said = [notification.message for notification in linted.run.notifications]
+        for message in said:
+            if message not in self._said:
+                self.window_log_message(types.LogMessageParams(types.MessageType.Log, message))
+        self._said = said
 
     def withdraw(self, uri: str) -> None:
         """Take back what was said of a document that is closed."""
