@@ -31,12 +31,13 @@ format: $(VENV)/.installed-dev  ## format the Python code, mend what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-dev  ## start-up, throughput, the compile stage, growth, hostile files
+bench: $(VENV)/.installed-dev  ## start-up, throughput, the compile stage, growth, hostile files, keystrokes
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/compile_stage.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/hostile.py
+	$(BIN)/python benchmarks/keystroke.py
 
 corpus: $(VENV)/.installed-dev  ## kernels and launches of TREES by other means
 	$(BIN)/python benchmarks/corpus.py $(TREES)
