@@ -18,7 +18,6 @@ from cudalint.context import Context
 from cudalint.finding import Finding, Level
 from cudalint.fixes.offer import offered
 from cudalint.judged import Judged, judge_sources
-from cudalint.judgements import Judgements
 from cudalint.judging import Judge, Selection
 from cudalint.outcome import distinct, exit_code, in_force, ordered, ordered_suppressed
 from cudalint.reading import Reading, read, with_overrides
@@ -42,6 +41,7 @@ from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
+    from cudalint.judgements import Judgements
     from cudalint.project.project import Project
     from cudalint.resources.baseline import Baseline
     from cudalint.rule import Rule
@@ -144,7 +144,7 @@ class _Stages:
 
     def run(self) -> Run:
         """All of it."""
-        kept = Judgements.of(self._request, self._settings, self._selection, self._root)
+        kept = self._kept()
         reading = read(self._request, self._settings, self._root, whole=self._whole, kept=kept)
         self._notifications += reading.notifications
         self._skips += reading.skips
@@ -161,6 +161,13 @@ class _Stages:
             message = f"types are judged by their spelling alone: {context.types_failure}"
             self._notifications.append(Notification("types-unavailable", Level.WARNING, message))
         return self._finish(sources, models, judging, judged, compiled)
+
+    def _kept(self) -> Judgements | None:
+        if self._request.cache is None:
+            return None
+        from cudalint.judgements import Judgements
+
+        return Judgements.of(self._request, self._settings, self._selection, self._root)
 
     def _judge(
         self, judging: Judge, context: Context, reading: Reading, kept: Judgements | None

@@ -8,7 +8,6 @@ its. Joining the logs of all shards is `cudalint.sarif.merge`.
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 
 import msgspec
 
@@ -21,6 +20,8 @@ class Shard(msgspec.Struct, frozen=True):
 
     def owns(self, data: bytes) -> bool:
         """Whether a file of this content is this shard's: each content is exactly one's."""
+        from hashlib import blake2b
+
         number = int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
         return number % self.count == self.index - 1
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.adoption.baseline import Baseline, Entry, read_baseline
-from cudalint.adoption.standing import Entries, Ran, part
 from cudalint.finding import Finding, Level
 from cudalint.run import Notification
 from cudalint.source import SourceFile
 
 if TYPE_CHECKING:
+    from cudalint.adoption.baseline import Baseline, Entry
     from cudalint.adoption.gitbase import GitBase
+    from cudalint.adoption.standing import Ran
     from cudalint.judging import Selection
     from cudalint.runner import Request
     from cudalint.syntax.model import FileModel
@@ -48,6 +48,8 @@ class Aside(msgspec.Struct, frozen=True):
         """Read the baseline and ask git. Raises SettingsError."""
         file = baseline = base = None
         if request.baseline is not None:
+            from cudalint.adoption.baseline import read_baseline
+
             file = request.cwd / request.baseline
             baseline = read_baseline(file, request.baseline)
         if request.diff_base is not None:
@@ -67,6 +69,8 @@ class Aside(msgspec.Struct, frozen=True):
         """Part the findings, which are in file order. Raises SettingsError where git fails."""
         parted = Parted(findings)
         if self.baseline is not None and self.file is not None:
+            from cudalint.adoption.standing import Entries, part
+
             entries = Entries(self.file.parent, self.root, sources, models)
             standing = part(findings, self.baseline, entries, self.root, sources, ran)
             parted = Parted(

@@ -15,13 +15,13 @@ from cudalint.finding import Finding
 from cudalint.run import Suppressed
 from cudalint.source import SourceFile
 from cudalint.suppress.catalogue import Catalogue
-from cudalint.suppress.file import FileSuppressor, Ran
-from cudalint.suppress.model import Directive
 from cudalint.suppress.parse import may_suppress
-from cudalint.suppress.reach import Key, Reach
 
 if TYPE_CHECKING:
     from cudalint.rule import SuppressionRule
+    from cudalint.suppress.file import FileSuppressor, Ran
+    from cudalint.suppress.model import Directive
+    from cudalint.suppress.reach import Key, Reach
     from cudalint.syntax.model import FileModel
 
 
@@ -51,6 +51,8 @@ def judge(
     files: dict[str, FileSuppressor] = {}
     for path, source in sources.items():
         if may_suppress(source.data):
+            from cudalint.suppress.file import FileSuppressor
+
             file = FileSuppressor(source, models.get(path), names)
             if file.directives:
                 files[path] = file
