@@ -113,6 +113,54 @@ def test_a_fix_is_offered_and_does_what_it_says(root: Path) -> None:
     with_editor(root, play)
 
 
+def test_what_the_actions_do_when_they_are_taken(root: Path) -> None:
+    """The fix of one finding, then a comment with a reason on the other: nothing is left."""
+
+    async def take(editor: Editor, text: str, wanted: str) -> str:
+        shown = editor.shown["a.cu"][-1]
+        document = types.TextDocumentIdentifier(editor.uri("a.cu"))
+        context = types.CodeActionContext([shown])
+        asked = types.CodeActionParams(document, shown.range, context)
+        for action in await editor.text_document_code_action_async(asked) or ():
+            assert isinstance(action, types.CodeAction)
+            if wanted in action.title:
+                return applied(action, text)
+        raise AssertionError(f"no action says '{wanted}'")
+
+    async def play(editor: Editor) -> None:
+        editor.open("a.cu")
+        await editor.until(lambda: len(editor.codes("a.cu")) == 2)
+        fixed = await take(editor, SOURCE, "(unsafe)")
+        assert fixed == SOURCE.replace(
+            "    cudaEventRecord(done);", "    cudaEventRecord(done, stream);"
+        )
+        editor.change("a.cu", 2, fixed)
+        await editor.until(lambda: len(editor.codes("a.cu")) == 1)
+        silenced = await take(editor, fixed, "silence with a comment")
+        assert "cudaEventRecord(done);  // NOLINT(CU302): \n" in silenced
+        editor.change("a.cu", 3, silenced)
+        await editor.until(lambda: editor.codes("a.cu") == ["CU003"])
+        editor.change("a.cu", 4, silenced.replace("(CU302): ", "(CU302): one stream"))
+        await editor.until(lambda: editor.codes("a.cu") == [])
+
+    with_editor(root, play)
+
+
+def applied(action: types.CodeAction, text: str) -> str:
+    """The text after an action's only edit, whose place counts UTF-16 units."""
+    assert action.edit is not None
+    (change,) = action.edit.document_changes or ()
+    assert isinstance(change, types.TextDocumentEdit)
+    (edit,) = change.edits
+    assert isinstance(edit, types.TextEdit)
+    lines = text.splitlines(keepends=True)
+    offsets = []
+    for point in (edit.range.start, edit.range.end):
+        line = lines[point.line].encode("utf-16-le")[: 2 * point.character]
+        offsets.append(sum(map(len, lines[: point.line])) + len(line.decode("utf-16-le")))
+    return text[: offsets[0]] + edit.new_text + text[offsets[1] :]
+
+
 def test_all_safe_fixes_at_once(root: Path) -> None:
     write_files(root, {"b.cu": "#include <cuda.h>\n", "cudalint.toml": 'compile = "never"\n'})
 
