@@ -79,6 +79,10 @@ class Context:
         """The file's text, one character for each byte; what is no code is spaces."""
         return self.project.codes.of(path)
 
+    def let_go(self) -> None:
+        """Let go of the functions that were read: file rules ask for each, others for few."""
+        vars(self).pop("_flow", None)
+
     @cached_property
     def _flow(self) -> BindingsOf:
         from cudalint.devicecode.flow.bindings import BindingsOf

@@ -49,6 +49,7 @@ def judge_sources(
     sources = context.sources
     unreadable = [FileModel(path, 0) for path, file in sources.items() if file.problem]
     judging.files(context.models, unreadable)
+    context.let_go()
     judging.project()
     judging.trees()
     requested = [model for path, model in models.items() if sources[path].requested]
