@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.lock
 PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 600
@@ -31,7 +32,8 @@ format: $(VENV)/.installed-dev  ## format the Python code, mend what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-dev  ## start-up, throughput, the compile stage, growth, hostile files, keystrokes
+bench: $(VENV)/.installed-dev $(PEERS)/.installed  ## cudalint beside its peers, then start-up, throughput, the compile stage, growth, hostile files, keystrokes
+	$(BIN)/python benchmarks/peers.py $(if $(FOLDER),--folder "$(FOLDER)")
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/compile_stage.py
@@ -89,7 +91,7 @@ release: $(VENV)/.installed-dev  ## all of a release but the upload, into dist/ 
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/release.py dist $(PYTHONS)
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info)' \
@@ -108,3 +110,8 @@ $(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(BIN)/python
 $(VENV)/.installed-docs: pyproject.toml requirements-dev.lock | $(BIN)/python
 	$(INSTALL) -e '.[nvcc,docs]'
 	touch $(VENV)/.installed $@
+
+$(PEERS)/.installed: benchmarks/peers.txt | $(BIN)/python
+	$(BIN)/python -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers.txt
+	touch $@
