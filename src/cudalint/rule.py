@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from cudalint.finding import Confidence, Finding, Fix, Level, Related, Span
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.compile.model import CompiledFile
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from cudalint.syntax.model import FileModel
     from cudalint.tree.model import KernelTree
 
-_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(\d+)\}")
+_PLACEHOLDER = regex(r"\{\{|\}\}|\{(\d+)\}")
 
 
 class FixSafety(str, Enum):

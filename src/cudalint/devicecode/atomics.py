@@ -14,38 +14,39 @@ import msgspec
 
 from cudalint.devicecode.devicecode import enclosing, on_device
 from cudalint.devicecode.flow.types import FLOATS, Pointees
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.devicecode.flow.bindings import Bindings
     from cudalint.syntax.model import Assembly, Call, FileModel
 
-_ATOMIC = re.compile(r"atomic(Add|Sub|Inc|Dec|Min|Max|And|Or|Xor)(?:_block|_system)?")
-_CAS = re.compile(r"atomicCAS(?:_block|_system)?")
-_FETCH = re.compile(r"fetch_(add|sub|and|or|xor|min|max)")
-_REF = re.compile(r"\batomic(?:_ref)?\s*<\s*([\w:]+(?:\s+[\w:]+)*)\s*[,>]")
+_ATOMIC = regex(r"atomic(Add|Sub|Inc|Dec|Min|Max|And|Or|Xor)(?:_block|_system)?")
+_CAS = regex(r"atomicCAS(?:_block|_system)?")
+_FETCH = regex(r"fetch_(add|sub|and|or|xor|min|max)")
+_REF = regex(r"\batomic(?:_ref)?\s*<\s*([\w:]+(?:\s+[\w:]+)*)\s*[,>]")
 _ADDS = frozenset({"Add", "Sub", "add", "sub"})
-_INSTRUCTION = re.compile(
+_INSTRUCTION = regex(
     r"\b(?:multimem\.)?(?:red|atom|cp\.reduce)\.[\w.:]*\.add[\w.:]*"
     r"\.(f16x2|bf16x2|f16|bf16|f32|f64)\b"
 )
-_FLOAT_LITERAL = re.compile(
+_FLOAT_LITERAL = regex(
     r"-?\(?\s*(?:\d+\.\d*|\.\d+|\d+[eE][-+]?\d+|\d+(?=[fF]))(?:[eE][-+]?\d+)?[fFhH]?\)?$"
 )
-_FLOAT_MADE = re.compile(
+_FLOAT_MADE = regex(
     r"(?:__)?(float2half\w*|float2bfloat16\w*|floats2half2\w*|floats2bfloat162\w*|make_float[24]"
     r"|make_half2|make_bfloat162|float|double|half|(?:__)?nv_bfloat16)\s*\("
 )
-_AS_BITS = re.compile(
+_AS_BITS = regex(
     r"__(?:float_as_u?int|double_as_longlong|half_as_u?short|bfloat16_as_u?short|half2?_raw)\b"
     r"|__(?:u?int_as_float|longlong_as_double|u?short_as_half|u?short_as_bfloat16)\b"
 )
-_EXTREME = re.compile(r"\b(?:__h|f)?(?:max|min)f?\w*\s*\(|[<>]\s*[\w(]+[^?]*\?")
-_SUM = re.compile(r"[\w)\]]\s*[-+*]\s*[\w(]|\b__(?:h|f|d)(?:add|sub|mul|fma)\w*\s*\(")
-_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_RETURNED = re.compile(r"\breturn\b[^;{}]*;")
-_TARGET = re.compile(r"(?:[\w:]+\s+)*?([A-Za-z_]\w*)\s*=(?!=)")
-_ZERO = re.compile(r"\(?(?:\w+\)?\s*\(?)?0[uUlL]*\)?")
+_EXTREME = regex(r"\b(?:__h|f)?(?:max|min)f?\w*\s*\(|[<>]\s*[\w(]+[^?]*\?")
+_SUM = regex(r"[\w)\]]\s*[-+*]\s*[\w(]|\b__(?:h|f|d)(?:add|sub|mul|fma)\w*\s*\(")
+_WORD = regex(r"(?<![\w.])[A-Za-z_]\w*")
+_RETURNED = regex(r"\breturn\b[^;{}]*;")
+_TARGET = regex(r"(?:[\w:]+\s+)*?([A-Za-z_]\w*)\s*=(?!=)")
+_ZERO = regex(r"\(?(?:\w+\)?\s*\(?)?0[uUlL]*\)?")
 
 
 class Arrival(msgspec.Struct, frozen=True):

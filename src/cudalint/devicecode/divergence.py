@@ -15,22 +15,23 @@ import msgspec
 from cudalint.devicecode.flow.branches import LOOPS, Branches, Guard
 from cudalint.devicecode.flow.threads import ThreadDependence
 from cudalint.finding import Span
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.devicecode.flow.bindings import Bindings
     from cudalint.syntax.model import Branch, FileModel
 
-_STEP = re.compile(r"(?<!\w)\w+\s*\+=(?=\s*[^;\s])([^;]+)\)\s*$")
-_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_ROUNDING = re.compile(r"\b(?:round|align|pad)\w*\s*(?:<[^<>;]*>\s*)?\(", re.IGNORECASE)
-_DIVIDED_AND_MULTIPLIED = re.compile(r"/\s*([\w.]+)\s*\)*\s*\*\s*\1\b")
-_SHIFTED = re.compile(
+_STEP = regex(r"(?<!\w)\w+\s*\+=(?=\s*[^;\s])([^;]+)\)\s*$")
+_WORD = regex(r"(?<![\w.])[A-Za-z_]\w*")
+_ROUNDING = regex(r"\b(?:round|align|pad)\w*\s*(?:<[^<>;]*>\s*)?\(", re.IGNORECASE)
+_DIVIDED_AND_MULTIPLIED = regex(r"/\s*([\w.]+)\s*\)*\s*\*\s*\1\b")
+_SHIFTED = regex(
     r"(?P<name>\w+)\s*=\s*(?P<from>[^;=]*)\+\s*(?P<by>[\w.]+)\s*;"
     r"\s*(?P=name)\s*<=?\s*(?P<to>[^;]*)\+\s*(?P=by)\s*;"
 )
-_FIRST_TURN = re.compile(r"(\w+)\s*(?:>=|<)\s*([\w.]+)")
-_LAST_RETURN = re.compile(r"\breturn\b[^;{}]*;\s*\}?\s*$")
-_RETURN = re.compile(r"\breturn\b")
+_FIRST_TURN = regex(r"(\w+)\s*(?:>=|<)\s*([\w.]+)")
+_LAST_RETURN = regex(r"\breturn\b[^;{}]*;\s*\}?\s*$")
+_RETURN = regex(r"\breturn\b")
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -136,7 +137,7 @@ class Divergence:
         if first is None:
             return False
         heads = (code[g.branch.head.start : g.branch.head.end] for g in around)
-        step = re.compile(rf"\b{first[1]}\s*\+=\s*{re.escape(first[2])}\s*\)")
+        step = regex(rf"\b{first[1]}\s*\+=\s*{re.escape(first[2])}\s*\)")
         return any(step.search(head) for head in heads)
 
     def _first(self, guard: Guard) -> str | None:

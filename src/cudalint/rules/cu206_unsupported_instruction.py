@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from cudalint.compile.archs import ARCHS
 from cudalint.context import Context
 from cudalint.devicecode.devicecode import enclosing, on_device
 from cudalint.finding import Finding, Level, Span
+from cudalint.regex import regex
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import Assembly, Call, FileModel
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _SM121 = 'targets = ["sm_121"]\n'
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_OF_ARCH = re.compile(r"(?i)arch(?!e[dr]|ive)|\bsm_?\d+|compute_?capability")
+_WORD = regex(r"[A-Za-z_]\w*")
+_OF_ARCH = regex(r"(?i)arch(?!e[dr]|ive)|\bsm_?\d+|compute_?capability")
 _SELECTING = frozenset({"NV_IF_TARGET", "NV_IF_ELSE_TARGET", "NV_DISPATCH_TARGET"})
 
 

@@ -9,12 +9,13 @@ from cudalint.context import Context
 from cudalint.devicecode.devicecode import device_only
 from cudalint.finding import Finding, Level, Related, Span
 from cudalint.hostcode.streams import is_stream_type, null_stream
+from cudalint.regex import regex
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel, Function
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
-_RETURN = re.compile(r"\breturn\b(?P<value>[^;{}]{0,2000}(?:\{\s*\}\s*)?);")
-_CHOICE = re.compile(
+_RETURN = regex(r"\breturn\b(?P<value>[^;{}]{0,2000}(?:\{\s*\}\s*)?);")
+_CHOICE = regex(
     r"(?<![\w.>])(?P<name>[A-Za-z_][\w.]*(?:->\w+)*)\s*(?:!=\s*(?:nullptr|NULL|0)\s*)?\?\s*"
     r"(?P=name)\s*:\s*(?P<other>(?:\(\s*[\w:]+\s*\)\s*)?[\w:]+(?:\s*[({][^;(){}]*[)}])?)"
 )

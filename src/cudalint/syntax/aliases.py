@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.model import Function, SharedDeclaration, normal
 from cudalint.syntax.raw import Range
 
-_POINTER = re.compile(
+_POINTER = regex(
     rb"\s*([A-Za-z_][\w:<>,\s]*(?:\*|\(\s*[&*])\s*)"
     rb"(?:(?:const|__restrict__|__restrict)\b\s*)*([A-Za-z_]\w*)\s*\)?\s*(?:\[[^\]]*\]\s*)*=\s*"
 )
-_AUTO = re.compile(rb"\s*((?:const\s+)?auto(?:\s+const)?[\s*&]*)(?<!\w)([A-Za-z_]\w*)\s*=\s*")
-_POINTER_VALUE = re.compile(rb"^\s*&|reinterpret_cast\s*<[^;]{0,400}\*|\(\s*[\w:]+\s*\*+\s*\)")
-_WORD = re.compile(rb"[A-Za-z_]\w*")
+_AUTO = regex(rb"\s*((?:const\s+)?auto(?:\s+const)?[\s*&]*)(?<!\w)([A-Za-z_]\w*)\s*=\s*")
+_POINTER_VALUE = regex(rb"^\s*&|reinterpret_cast\s*<[^;]{0,400}\*|\(\s*[\w:]+\s*\*+\s*\)")
+_WORD = regex(rb"[A-Za-z_]\w*")
 
 
 def pointer_aliases(

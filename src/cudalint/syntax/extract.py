@@ -8,6 +8,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
+from cudalint.regex import regex
 from cudalint.syntax import grammar
 from cudalint.syntax.brackets import close_of
 from cudalint.syntax.effort import spend
@@ -28,13 +29,13 @@ _WRAPPERS = frozenset(
     )
 )
 _NOT_NAMES = frozenset((b"if", b"for", b"while", b"switch", b"return", b"else", b"do", b"catch"))
-_SHARED = re.compile(rb"__shared__(?<!\w__shared__)\b")
-_TOKEN = re.compile(rb"\S")
-_EXITS = re.compile(
+_SHARED = regex(rb"__shared__(?<!\w__shared__)\b")
+_TOKEN = regex(rb"\S")
+_EXITS = regex(
     rb"\b(?:return|throw|goto|break|continue)\b|\b(?:abort|exit|_exit|terminate)\s*\(.*\)\s*\Z",
     re.DOTALL,
 )
-_CALL_ONLY = re.compile(rb"\s*(?:\(\s*void\s*\)\s*)?")
+_CALL_ONLY = regex(rb"\s*(?:\(\s*void\s*\)\s*)?")
 _FUNCTION_UNITS = 500
 _SCOPE_UNITS = 300
 """What the head of a function takes, and what a class does."""

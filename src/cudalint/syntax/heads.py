@@ -6,55 +6,55 @@ unmasked text, with the file's macros expanded.
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.brackets import after_space, close_of, split_arguments
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import LaunchBounds, Parameter, normal
 
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_BOUNDS = re.compile(rb"\b__launch_bounds__\s*\(")
-_ATTRIBUTE_CALL = re.compile(
+_WORD = regex(rb"[A-Za-z_]\w*")
+_BOUNDS = regex(rb"\b__launch_bounds__\s*\(")
+_ATTRIBUTE_CALL = regex(
     rb"\b(?:__launch_bounds__|__align__|alignas|__attribute__|__declspec|__cluster_dims__|"
     rb"__maxnreg__|__block_size__|decltype|noexcept|requires|explicit)\s*\("
 )
-_LITERAL_OR_ATTRIBUTE = re.compile(rb'"[^"]*"|\[\[.*?\]\]')
+_LITERAL_OR_ATTRIBUTE = regex(rb'"[^"]*"|\[\[.*?\]\]')
 _SPECIFIERS = (
     b"static inline extern constexpr consteval virtual explicit friend template typename "
     b"__global__ __device__ __host__ __forceinline__ __noinline__ __restrict__ "
     b"__launch_bounds__ __attribute__ __cluster_dims__ __maxnreg__ C public private protected "
     b"__inline__ __grid_constant__ __block_size__ override final noexcept".split()
 )
-_SPECIFIER = re.compile(rb"\b(?:" + b"|".join(_SPECIFIERS) + rb")\b")
+_SPECIFIER = regex(rb"\b(?:" + b"|".join(_SPECIFIERS) + rb")\b")
 _TYPE_WORDS = frozenset(
     b"const volatile unsigned signed long short int char bool float double void struct class enum "
     b"union typename auto wchar_t char8_t char16_t char32_t __restrict__ __restrict restrict "
     b"__grid_constant__".split()
 )
-_DROPPED = re.compile(
+_DROPPED = regex(
     rb"\b(?:__restrict__|__restrict|restrict|__grid_constant__|register|typename|"
     rb"(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\))(?!\w)"
     rb"|\[\[[^\]]*\]\]"
 )
-_LAST_CALL = re.compile(
+_LAST_CALL = regex(
     rb"([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*(?<=[\s\]])[A-Za-z_]\w*"
     rb"\s*\((?:[^()]|\([^()]*\))*\)$"
 )
 # What most parameters look like: `const float* __restrict__ x`, `unsigned n`.
-_PLAIN_PARAMETER = re.compile(
+_PLAIN_PARAMETER = regex(
     rb"((?:const\s+|unsigned\s+)?(?!(?:const|volatile|struct|class|enum|typename|__restrict__)\b)"
     rb"[A-Za-z_][\w:]*(?:\s*[*&]|(?=\s)))\s*(?:__restrict__\s+)?"
     rb"(?<!\w)([A-Za-z_]\w*)"
 )
-_NAME_AT_END = re.compile(rb"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
-_FUNCTION_POINTER = re.compile(rb"\(\s*(?:[\w:]+::)?[*&]+\s*(?:const\s*)?([A-Za-z_]\w*)?")
-_C_LINKAGE = re.compile(rb'\bextern\s*"C"')
-_QUALIFIER = re.compile(r"\s*(?:[\w<>,][\w<>, ]*::\s*)+$")
-_ACCESS = re.compile(rb"\s*(?:public|private|protected)\s*:(?!:)")
+_NAME_AT_END = regex(rb"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
+_FUNCTION_POINTER = regex(rb"\(\s*(?:[\w:]+::)?[*&]+\s*(?:const\s*)?([A-Za-z_]\w*)?")
+_C_LINKAGE = regex(rb'\bextern\s*"C"')
+_QUALIFIER = regex(r"\s*(?:[\w<>,][\w<>, ]*::\s*)+$")
+_ACCESS = regex(rb"\s*(?:public|private|protected)\s*:(?!:)")
 
 
 class Head(msgspec.Struct):

@@ -6,9 +6,9 @@ grammar from seeing it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from cudalint.regex import regex
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import after_space, close_of, template_close
 from cudalint.syntax.effort import spend
@@ -19,9 +19,9 @@ from cudalint.syntax.prepare import Text, Use
 from cudalint.syntax.raw import Range, Raw, RawCall, RawFunction
 from cudalint.syntax.sweep import covered, joined, outer_first
 
-_GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
-_CHEVRON = re.compile(rb"<<<")
-_KERNEL_BEFORE = re.compile(rb"[A-Za-z_][\w:.]*(?:->\w+)*\s*$")
+_GLOBAL = regex(rb"__global__(?<!\w__global__)\b")
+_CHEVRON = regex(rb"<<<")
+_KERNEL_BEFORE = regex(rb"[A-Za-z_][\w:.]*(?:->\w+)*\s*$")
 _BYTES_A_UNIT = 64
 """Of the blank text before an island."""
 _ISLAND_UNITS = 400

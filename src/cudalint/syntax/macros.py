@@ -11,16 +11,17 @@ import re
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.syntax.brackets import after_space, close_of, split_arguments
 from cudalint.syntax.effort import spend
 from cudalint.syntax.lexer import Directive
 
-_HEAD = re.compile(rb"\s*([A-Za-z_]\w*)(\(([^()]*)\))?")
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_PASTE = re.compile(rb"(?<!\s)\s*\#\#\s*")
-_STRINGIFY = re.compile(rb"(?<!\#)\#(?!\#)\s*[A-Za-z_]\w*")
-_SPLICE = re.compile(rb"\\[ \r]?\n")
-_LITERAL = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'")
+_HEAD = regex(rb"\s*([A-Za-z_]\w*)(\(([^()]*)\))?")
+_WORD = regex(rb"[A-Za-z_]\w*")
+_PASTE = regex(rb"(?<!\s)\s*\#\#\s*")
+_STRINGIFY = regex(rb"(?<!\#)\#(?!\#)\s*[A-Za-z_]\w*")
+_SPLICE = regex(rb"\\[ \r]?\n")
+_LITERAL = regex(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'")
 MAX_DEPTH = 8
 _DEFINITION_UNITS = 40
 _EXPANSION_UNITS = 100

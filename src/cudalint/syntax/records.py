@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.effort import spend
 from cudalint.syntax.model import (
@@ -17,16 +18,16 @@ from cudalint.syntax.model import (
 )
 from cudalint.syntax.raw import Range, RawCall, RawShared
 
-_SIMPLE = re.compile(rb"\s*([A-Za-z_]\w*)\s*")
+_SIMPLE = regex(rb"\s*([A-Za-z_]\w*)\s*")
 _BYTES_A_UNIT = 16
 """Of text that is copied into a record."""
 _CALL_UNITS = 60
 _LAUNCH_UNITS = 400
 """What a call takes, and a launch with the findings that it may become."""
 
-_WRAPPED = re.compile(rb"\s*\(\s*&?\s*(?:::\s*)?([A-Za-z_]\w*)\s*\)\s*")
-_LAST_NAME = re.compile(rb"(~?[A-Za-z_]\w*)\s*\Z")
-_AFTER_RECEIVER = re.compile(rb"(?:\.|->)\s*(?:template\s+)?(?:[A-Za-z_]\w*\s*::\s*)*\Z", re.DOTALL)
+_WRAPPED = regex(rb"\s*\(\s*&?\s*(?:::\s*)?([A-Za-z_]\w*)\s*\)\s*")
+_LAST_NAME = regex(rb"(~?[A-Za-z_]\w*)\s*\Z")
+_AFTER_RECEIVER = regex(rb"(?:\.|->)\s*(?:template\s+)?(?:[A-Za-z_]\w*\s*::\s*)*\Z", re.DOTALL)
 _WINDOW = 400
 """In so many bytes before its end is what matters of a callee."""
 

@@ -6,47 +6,47 @@ and directives, so nothing here can match inside those.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.effort import spend
 from cudalint.syntax.lexer import Directive
 from cudalint.syntax.macros import Definition
 from cudalint.syntax.model import Comment, Constant, Include, Macro, normal
 
-_INCLUDE = re.compile(rb"\s*(?:<([^>\n]*)>|\"([^\"\n]*)\")")
+_INCLUDE = regex(rb"\s*(?:<([^>\n]*)>|\"([^\"\n]*)\")")
 # It begins with what all the names have in common; what stands before that is
 # looked at afterwards. The empty group is where the type's name ends.
-_STREAM = re.compile(
+_STREAM = regex(
     rb"tream(?:(?<=\bcudaStream)_t|(?<=\bCUstream)|(?<=\bCUDAStream)|(?<=\bcuda_stream)_view|"
     rb"(?<=\bstream)_ref)\b()\s*(?:const\b)?"
     rb"([&*\s]*[A-Za-z_]\w*\s*(?=[;,=({)\[:])[^;{}]*(?:\{[^{};]*\}[^;{}]*)*)"
 )
-_SCOPED_NAME = re.compile(rb"(?:(?<!\w)\w+::)*(?<!\w)\w+\Z")
-_STREAM_NAME = re.compile(rb"([&*\s]*)([A-Za-z_]\w*)\s*(\[)?")
-_CONSTANT = re.compile(
+_SCOPED_NAME = regex(rb"(?:(?<!\w)\w+::)*(?<!\w)\w+\Z")
+_STREAM_NAME = regex(rb"([&*\s]*)([A-Za-z_]\w*)\s*(\[)?")
+_CONSTANT = regex(
     rb"const(?<!\wconst)(?:expr\b|\s+(?:static\s+|inline\s+)*(?:unsigned|signed|int|long|short|char|bool|auto|"
     rb"(?:std\s*::\s*)?(?:s?size_t|u?int\d+_t))\b)"
 )
-_VALUE_OR_END = re.compile(rb"[;{}()=]")
-_LAST_NAME = re.compile(rb"(?<!\w)[A-Za-z_]\w*\s*\Z")
-_NAME = re.compile(rb"[*&\s]*[A-Za-z_]\w*")
+_VALUE_OR_END = regex(rb"[;{}()=]")
+_LAST_NAME = regex(rb"(?<!\w)[A-Za-z_]\w*\s*\Z")
+_NAME = regex(rb"[*&\s]*[A-Za-z_]\w*")
 _NO_CONSOLE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.>")
 """What stands before a name of a console stream makes it something else."""
 _FLAG_REST = rb"\s+(?:const\s+)?([A-Za-z_]\w*)\s*(?:=\s*([^;{]{1,4000})|\{([^;{}]*)\}\s*);"
 _FLAGS = (
-    re.compile(rb"bool(?<!\wbool)" + _FLAG_REST),
-    re.compile(rb"auto(?<!\wauto)" + _FLAG_REST),
+    regex(rb"bool(?<!\wbool)" + _FLAG_REST),
+    regex(rb"auto(?<!\wauto)" + _FLAG_REST),
 )
-_STATIC = re.compile(rb"static(?<!\wstatic)\b[^;(){}=]{0,2000}(?:=|\{|\()")
-_BRACKET_OR_END = re.compile(rb"[;(){}\[\]]")
-_WORD_AHEAD = re.compile(rb"\s*(?:[A-Za-z_#~]|\Z)")
-_CONSOLE = re.compile(rb"c(?:out|err|log)\b(?!\s*\()")
-_BEFORE_CONSOLE = re.compile(rb"(?<![\w.>])(?:::\s*)?std\s*::\s*\Z")
+_STATIC = regex(rb"static(?<!\wstatic)\b[^;(){}=]{0,2000}(?:=|\{|\()")
+_BRACKET_OR_END = regex(rb"[;(){}\[\]]")
+_WORD_AHEAD = regex(rb"\s*(?:[A-Za-z_#~]|\Z)")
+_CONSOLE = regex(rb"c(?:out|err|log)\b(?!\s*\()")
+_BEFORE_CONSOLE = regex(rb"(?<![\w.>])(?:::\s*)?std\s*::\s*\Z")
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):

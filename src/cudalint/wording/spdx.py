@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.syntax.model import FileModel
 
 TAG = "SPDX-License-Identifier"
-_LINE = re.compile(
+_LINE = regex(
     rb"^[ \t]*(?:(?://[/!]*|/\*[*!]?|\*)[ \t]*)?SPDX-License-Identifier(?:[ \t]*:)?([^\r\n]*)\r?$",
     re.MULTILINE | re.IGNORECASE,
 )

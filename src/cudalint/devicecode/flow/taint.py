@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from cudalint.devicecode.flow.bindings import Bindings, Local, Value
 from cudalint.devicecode.flow.branches import LOOPS, Branches
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
 
-_WORD = re.compile(r"(?P<member>(?:\.|->|::)\s*(?:template\s+)?)?\b(?P<name>[A-Za-z_]\w*)")
-_PART = re.compile(r"\s*(?:\.|->)")
-_PLAIN = re.compile(r"auto|\w*?(?:int|long|short|char|float|double|half|bfloat|bool|dim)\w*|size_t")
-_LAMBDA = re.compile(r"\s*=?\s*\[[^\]]*\]\s*(?:__\w+__(?!\w)\s*)*[({]")
+_WORD = regex(r"(?P<member>(?:\.|->|::)\s*(?:template\s+)?)?\b(?P<name>[A-Za-z_]\w*)")
+_PART = regex(r"\s*(?:\.|->)")
+_PLAIN = regex(r"auto|\w*?(?:int|long|short|char|float|double|half|bfloat|bool|dim)\w*|size_t")
+_LAMBDA = regex(r"\s*=?\s*\[[^\]]*\]\s*(?:__\w+__(?!\w)\s*)*[({]")
 Source = Callable[[str, int], bool]
 
 

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cudalint.project.scalar_types import SIZES
+from cudalint.regex import regex
 
 if TYPE_CHECKING:
     from cudalint.context import Context
@@ -25,13 +26,13 @@ FLOATS = frozenset(
 )
 """The floating-point types that an atomic can add, and the vectors of them, by last name."""
 
-_CAST = re.compile(
+_CAST = regex(
     r"\(*\s*(?:(?:reinterpret_cast|static_cast|const_cast)\s*<([^<>]*)>"
     r"|\(\s*([\w:]+(?:\s+[\w:]+)*(?:\s*\*[*\s]*|\s+))\)\s*(?=[\w&(*]))"
 )
-_BASE = re.compile(r"[\s(&*]*([A-Za-z_]\w*)\s*")
-_STEP = re.compile(r"\s*(?:(?P<index>\[)|(?:\.|->)\s*(?P<member>[A-Za-z_]\w*)(?!\s*\()|\))")
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_BASE = regex(r"[\s(&*]*([A-Za-z_]\w*)\s*")
+_STEP = regex(r"\s*(?:(?P<index>\[)|(?:\.|->)\s*(?P<member>[A-Za-z_]\w*)(?!\s*\()|\))")
+_WORD = regex(r"[A-Za-z_]\w*")
 _NO_TYPE = frozenset(
     (
         *("const", "volatile", "extern", "static", "constexpr", "__shared__", "__device__"),
