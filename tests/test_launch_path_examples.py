@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from annotated import read_annotated
 from conftest import lint, write_files
 from cudalint.finding import Finding, Related, Span
 from cudalint.lines import LineIndex
@@ -24,6 +23,7 @@ from cudalint.reporters.text import text
 from cudalint.rule import Example, Rule
 from cudalint.run import Run
 from cudalint.syntax.model import FileModel
+from cudalint.testing.annotated import read_annotated
 
 ON_PATH = re.compile(r"(?:^|-)(?:here|through|called)$")
 RULES = [

@@ -16,12 +16,12 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from annotated import read_annotated
 from conftest import lint, write_files
 from cudalint.compile.toolchain import Toolchains
 from cudalint.registry import all_rules
 from cudalint.reporters.sarif import sarif
 from cudalint.rule import CompileRule, Example, Rule
+from cudalint.testing.annotated import read_annotated
 
 SCHEMA = Path(__file__).parent / "fixtures" / "sarif" / "sarif-schema-2.1.0.json"
 FEW = 2
@@ -103,6 +103,50 @@ def check(rule: type[Rule], example: Example, root: Path, **more: Any) -> None:
 @pytest.mark.parametrize(("rule", "example"), cases(compiled=False))
 def test_places(rule: type[Rule], example: Example, tmp_path: Path) -> None:
     check(rule, example, tmp_path)
+
+
+def with_fixes() -> list[object]:
+    """An example of each rule that fixes, with the text after all of its fixes."""
+    return [
+        pytest.param(rule, fixed[0], id=rule.code)
+        for rule in all_rules()
+        if (fixed := [example for example in rule.INVALID if example.fixed is not None])
+    ]
+
+
+@pytest.mark.parametrize(("rule", "example"), with_fixes())
+def test_fixes(rule: type[Rule], example: Example, tmp_path: Path) -> None:
+    """A consumer that makes the log's replacements has the text that --fix writes."""
+    texts = {**example.files, example.path: example.code}
+    files = {path: read_annotated(path, text)[0] for path, text in texts.items()}
+    write_files(tmp_path, {"cudalint.toml": example.settings, **files})
+    log = json.loads(sarif(lint(tmp_path, extend_select=(rule.code,))).encode("utf-8"))
+    text = files[example.path].decode("utf-8", "surrogateescape")
+    made = set()
+    for result in log["runs"][0]["results"]:
+        for fix in result.get("fixes", []) if result["ruleId"] == rule.code else ():
+            for change in fix["artifactChanges"]:
+                assert unquote(change["artifactLocation"]["uri"]) == example.path
+                made |= {_replacement(text, one) for one in change["replacements"]}
+    assert made
+    for start, end, inserted in sorted(made, reverse=True):
+        text = text[:start] + inserted + text[end:]
+    assert text == example.fixed
+
+
+def _replacement(text: str, replacement: dict[str, Any]) -> tuple[int, int, str]:
+    """A replacement as places in the text: lines and UTF-16 columns, no end for an empty one."""
+    region = replacement["deletedRegion"]
+    lines = text.split("\n")
+
+    def place(line: int, column: int) -> int:
+        before = lines[line - 1].encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)]
+        shown = before.decode("utf-16-le", "surrogatepass")
+        return sum(len(one) + 1 for one in lines[: line - 1]) + len(shown)
+
+    start = place(region["startLine"], region["startColumn"])
+    end = place(region.get("endLine", region["startLine"]), region["endColumn"])
+    return start, end, replacement["insertedContent"]["text"]
 
 
 @pytest.mark.nvcc

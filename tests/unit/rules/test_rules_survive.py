@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotated import read_annotated
 from cudalint.registry import all_rules
 from cudalint.rule import FileRule, ProjectRule
+from cudalint.testing.annotated import read_annotated
 from projects import context_of
 
 RULES = [rule for rule in all_rules() if issubclass(rule, (FileRule, ProjectRule))]
