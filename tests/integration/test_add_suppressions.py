@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from test_cli import NEVER, SPDX, start
+from test_cli import GOOD, NEVER, SPDX, start
 
 from conftest import write_files
+from inside import inside
 
 CODE = (
     SPDX
@@ -107,3 +108,33 @@ def test_what_can_not_be(tree: Path, arguments: tuple[str, ...], complaint: str)
     assert complaint in done.stderr
     assert done.stderr.count("\n") == 1
     assert (tree / "a.cu").read_text() == CODE
+
+
+RAW = (
+    SPDX
+    + """\
+const char* text = R"(
+)"; void go(cudaEvent_t e) { cudaEventRecord(e); } const char* more = R"(
+)";
+"""
+)
+
+
+def test_a_line_that_ends_in_a_raw_string_is_silenced_in_its_midst(tmp_path: Path) -> None:
+    """On top of the file it would silence what is yet to come too."""
+    write_files(tmp_path, {"a.cu": RAW})
+    said = inside(tmp_path, *NEVER, "--select", "CU302", *ADD, "a.cu")
+    assert (said.code, said.err) == (0, "cudalint: note: wrote comments into 1 file\n")
+    behind = f"cudaEventRecord(e); /* NOLINT(CU302): {REASON} */ }} const"
+    assert (tmp_path / "a.cu").read_text() == RAW.replace("cudaEventRecord(e); } const", behind)
+
+
+def test_where_the_whole_file_is_silenced_that_is_said(tmp_path: Path) -> None:
+    """A manifest has comments at the end of a line alone, and this line is too long for one."""
+    key = "x" * 90
+    write_files(tmp_path, {"gb10/common/rms.cu": GOOD, "gb10/common/KERNEL.toml": f"{key} = 1\n"})
+    said = inside(tmp_path, *NEVER, "--select", "CU406", *ADD, ".")
+    note = (
+        "CU406 is silenced in all of gb10/common/KERNEL.toml: its line has no place for a comment"
+    )
+    assert (said.code, said.err.splitlines()[1]) == (0, f"cudalint: note: {note}")

@@ -27,7 +27,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Placement(msgspec.Struct, frozen=True, order=True):
-    """A comment at the byte `at`: after a line's code, above a line, or on top of the file.
+    """A comment at the byte `at`: on a line with code, above a line, or on top of the file.
 
     `prefix` and `suffix` are what stands around its words.
     """
@@ -61,12 +61,19 @@ class Placements:
         self._comments = [(c.start, c.end) for c in comments_of(path, data)]
 
     def of(self, finding: Finding) -> Iterator[Placement]:
-        """The places for a comment on `finding`, the best first."""
-        if (finding.span.start, finding.span.end) != (0, 0):
-            for line in self._lines(finding):
-                for place in (self._end(line), self._above(line)):
-                    if place is not None and self._keeps_code(place, finding.code):
-                        yield place
+        """The places for a comment on `finding`, the best first.
+
+        One on top of the file comes last: it silences what is yet to come too.
+        """
+        span = finding.span
+        found = []
+        if (span.start, span.end) != (0, 0):
+            lines = self._lines(finding)
+            beside = [place for line in lines for place in (self._end(line), self._above(line))]
+            found = [p for p in beside if p is not None and self._keeps_code(p, finding.code)]
+            amid = () if found else self._amid(span)
+            found += [place for place in amid if self._keeps_code(place, finding.code)]
+        yield from found
         top = self._top()
         if self._keeps_code(top, finding.code):
             yield top
@@ -95,6 +102,18 @@ class Placements:
         place = Placement(start + len(blank), "end", " " if within else f"  {self._mark} ", "")
         wide = len(blank.decode("utf-8", "replace")) + len(place.text(["CU000"], self._reason))
         return place if wide <= WIDTH else None
+
+    def _amid(self, span: Span) -> Iterator[Placement]:
+        """At a blank behind the finding or before it, where the end of its line is no place.
+
+        A raw string may begin there, or a macro go on.
+        """
+        if self._mark == "#":
+            return
+        start, end = self._index.bounds(self._index.line_of(span.start))
+        for at in (self._data.find(b" ", span.end, end), self._data.rfind(b" ", start, span.start)):
+            if at >= 0 and not any(low < at < high for low, high in self._comments):
+                yield Placement(at, "end", " /* ", " */")
 
     def _above(self, line: int) -> Placement | None:
         """On a line of its own, with the line's indentation and line end."""

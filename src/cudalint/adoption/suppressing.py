@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from cudalint.adoption.placing import Placement, Placements
+from cudalint.adoption.placing import Placement, Placements, comments_of
 from cudalint.finding import Edit, Finding, Level, Span
 from cudalint.fixes.edits import apply_edits
 from cudalint.fixes.links import leads_out
@@ -117,7 +117,25 @@ class _Trial:
             paths = sorted({f.span.path for f in without if f.code == code})
             message = f"no comment can silence {code} in {', '.join(paths)}"
             self._notifications.append(Notification("fix-left-out", Level.WARNING, message))
+        self._notifications += self._too_wide()
         return Silenced(self._first, changed, len(self._places), tuple(self._notifications))
+
+    def _too_wide(self) -> Iterator[Notification]:
+        """Say where a comment on the whole file silences what is on one line of it."""
+        wide = set()
+        for number, place in self._places.items():
+            finding = self._first.findings[number]
+            if place.kind == "top" and finding.span.end and not self._is_on_comment(finding):
+                wide.add((finding.code, finding.span.path))
+        for code, path in sorted(wide):
+            message = f"{code} is silenced in all of {path}: its line has no place for a comment"
+            yield Notification("silenced-file", Level.NOTE, message)
+
+    def _is_on_comment(self, finding: Finding) -> bool:
+        """Whether it is a comment that is wrong: the file's own, as a licence line."""
+        path, at = finding.span.path, finding.span.start
+        comments = comments_of(path, self._first.sources[path].data)
+        return any(comment.start <= at < comment.end for comment in comments)
 
     def _edits(self) -> dict[str, list[Edit]]:
         """The comments as they stand now, one for each place."""

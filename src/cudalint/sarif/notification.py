@@ -26,6 +26,7 @@ MEANINGS = {
     "fix-failed": "A file that was to be mended could not be written, and is as it was.",
     "fix-left-out": "A fix was not made, because the file may not be changed or would break.",
     "fixes-unfinished": "Fixes were still to be made after the last pass: running again goes on.",
+    "silenced-file": "A finding is silenced for its whole file, as its line has no place for it.",
     "file-failed": "A file was not analysed because of an internal error.",
     "baseline-fixed": "Findings of the baseline are fixed, and can be taken out of it.",
     "cache-unusable": "The cache could not be read or written, so the run was slower.",
