@@ -137,19 +137,22 @@ class ColdRegions:
         making = [call for call in model.calls if _may_make(call)]
         makers = {call.function for call in making}
         news = b"new" in source.data
+        guards = [
+            branch
+            for branch in model.branches
+            if branch.keyword == "if" and branch.exits and (news or branch.function in makers)
+        ]
+        if not guards:
+            return
         branches: dict[int, list[Branch]] = {}
         for branch in model.branches:
             branches.setdefault(branch.function, []).append(branch)
-        code = self._codes.of(model.path) if making or news else ""
+        code = self._codes.of(model.path)
         made_or_set = set(_SET.findall(code)).union(
             *(names(f"{call.receiver} {_given(call)}") for call in making)
         )
         calls: _CallIndex | None = None
-        for guard in model.branches:
-            if guard.keyword != "if" or not guard.exits:
-                continue
-            if not news and guard.function not in makers:
-                continue
+        for guard in guards:
             found = held(guard.condition)
             if made_or_set.isdisjoint(found.handles | found.sizes):
                 continue

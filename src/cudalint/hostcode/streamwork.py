@@ -191,6 +191,8 @@ class StreamWork:
         """Whether `text` is a local that is made null, and stays so."""
         if not text.isidentifier() or record.via_macro or record.function < 0:
             return False
+        if all(v.name != text for v in self._project.models[home(record)].variables):
+            return False
         bindings = self._context.bindings(home(record), record.function)
         local = bindings.find(text, record.span.start) if bindings else None
         if bindings is None or local is None or local.parameter or not is_stream_type(local.type):

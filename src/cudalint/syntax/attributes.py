@@ -35,6 +35,7 @@ _STANDARD = re.compile(
 _EMPTY_DEFAULT = re.compile(rb"=(\s*)\{(\s*)\}")
 _TYPEID = re.compile(rb"typeid\s*\(([^()]*)\)")
 _TYPENAME = re.compile(rb"typename(?<!\wtypename)(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
+_SHOUTED = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}")
 _SHOUTED_WORD = re.compile(
     rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{3,}(?=[ \t]*\n|[ \t]+(?:for|while|do|void|static|inline|"
     rb"template|constexpr|auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
@@ -46,7 +47,7 @@ _SHOUTED_SPECIFIER = re.compile(
     rb"(?=[ \t]+[A-Za-z_])"
 )
 # Between a pointer's `*` and its name: two names side by side are no product.
-_SHOUTED_QUALIFIER = re.compile(rb"[*&]\s*([A-Z][A-Z0-9_]{3,})[ \t]+(?=[A-Za-z_]\w*\s*[=;,)\[])")
+_SHOUTED_QUALIFIER = re.compile(rb"([A-Z][A-Z0-9_]{3,})[ \t]+(?=[A-Za-z_]\w*\s*[=;,)\[])")
 _GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ANY_ATTRIBUTE_WORD = re.compile(
@@ -115,18 +116,29 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
         text[match.start() + 1 : match.end()] = b" 0".ljust(match.end() - match.start() - 1)
 
 
-def mask_shouted_words(bare: bytes, text: bytearray) -> None:
-    """Blank macro-like words that stand before a statement or a declaration.
+def shouted_words(bare: bytes | bytearray) -> list[tuple[int, int]]:
+    """Where words that look like macros stand; each ends with its capitals, digits and `_`."""
+    return [match.span() for match in _SHOUTED.finditer(bare)]
+
+
+def mask_shouted_words(bare: bytes, text: bytearray, shouted: list[tuple[int, int]]) -> None:
+    """Blank those of the `shouted_words` that stand before a statement or a declaration.
 
     `PRAGMA_UNROLL` on a line of its own before a loop, `API_EXPORT void f();`,
     `float* MY_RESTRICT x = y;`.
     """
-    for match in _SHOUTED_QUALIFIER.finditer(bare):
-        blank(text, *match.span(1))
-    for match in (*_SHOUTED_WORD.finditer(bare), *_SHOUTED_SPECIFIER.finditer(bare)):
-        start, end = match.span()
-        before = bare[max(0, start - 400) : start].rstrip()
-        if before and before[-1] not in b";{}:)>":
+    for start, end in shouted:
+        if bare[end : end + 1] not in (b" ", b"\t", b"\n"):
+            continue
+        before = bare[max(0, start - 400) : start].rstrip()[-1:]
+        if before in (b"*", b"&"):
+            qualifier = _SHOUTED_QUALIFIER.match(bare, start)
+            if qualifier is not None:
+                blank(text, *qualifier.span(1))
+            continue
+        if before and before not in b";{}:)>":
+            continue
+        if not (_SHOUTED_WORD.match(bare, start) or _SHOUTED_SPECIFIER.match(bare, start)):
             continue
         after = after_space(bare, end)
         following = bare[after : after + 1]

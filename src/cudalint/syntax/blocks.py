@@ -14,7 +14,7 @@ from cudalint.regex import regex
 from cudalint.syntax.attributes import blank
 from cudalint.syntax.brackets import after_space, close_of, split_arguments
 
-_USE = regex(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}\w*[ \t\n]*\(")
+_USE = regex(rb"\w*[ \t\n]*\(")
 _CONFIGURATION = regex(rb"<<<.*?>>>", re.DOTALL)
 _CONTROL = regex(rb"(?:if|for|while|switch|do|try)\b")
 _DECLARES = regex(rb"(?:const|constexpr|static|auto|unsigned|int|size_t|float|bool|dim3)\s+\w")
@@ -23,13 +23,16 @@ _STOP = regex(rb"[;(\[{]")
 Range = tuple[int, int]
 
 
-def open_blocks(bare: bytes | bytearray, parse: bytearray) -> None:
-    """Make blocks of the statements that macros are given, in `parse`."""
+def open_blocks(bare: bytes | bytearray, parse: bytearray, shouted: list[Range]) -> None:
+    """Make blocks of the statements that macros, which are `shouted`, are given, in `parse`."""
     if b";" not in bare:
         return
     opened: set[int] = set()
     # The inner ones first: a use with a block in it is a statement of the outer one.
-    for match in reversed(list(_USE.finditer(bare))):
+    for start, end in reversed(shouted):
+        match = _USE.match(bare, end)
+        if match is None:
+            continue
         open_at = match.end() - 1
         close = close_of(bare, open_at)
         if close < 0 or bare.find(b";", open_at, close) < 0:
@@ -41,7 +44,7 @@ def open_blocks(bare: bytes | bytearray, parse: bytearray) -> None:
         while first > 0 and _is_cut(bare, *pieces[first - 1]):
             first -= 1
         opened.add(open_at)
-        _make_block(bare, parse, (match.start(), open_at, close), pieces[first:])
+        _make_block(bare, parse, (start, open_at, close), pieces[first:])
 
 
 def _pieces(bare: bytes | bytearray, open_at: int, close: int) -> list[Range]:

@@ -145,11 +145,15 @@ def _end_of_text(data: bytes, at: int) -> int:
 
 
 def _directive(data: bytes, start: int) -> Directive:
-    line = _LOGICAL_LINE.match(data, start)
     keyword = _KEYWORD.match(data, start)
-    if line is None or keyword is None:  # both match any text that starts with "#"
+    end = data.find(b"\n", start)
+    if end < 0:
+        end = len(data)
+    if data.find(b"\\", start, end) >= 0 or data.find(b"/", start, end) >= 0:
+        line = _LOGICAL_LINE.match(data, start)
+        end = -1 if line is None else line.end()
+    if keyword is None or end < 0:  # both match any text that starts with "#"
         raise AssertionError(data[start : start + 20])
-    end = line.end()
     if data[end : end + 1] not in (b"\n", b""):
         raise TooComplexError("a directive is too long")
     if data[end - 1 : end] == b"\r":

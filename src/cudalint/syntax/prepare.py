@@ -23,7 +23,7 @@ from cudalint.syntax.macros import Definition, read_definitions
 from cudalint.syntax.sweep import covered
 
 _BOM = b"\xef\xbb\xbf"
-_SHOUTED_CALL = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}[ \t]*\(")
+_OPENED = re.compile(rb"[ \t]*\(")
 _VOID = re.compile(rb"\bvoid\b")
 _CUT = re.compile(rb"\\\r?\n\w")
 _CUT_NAME = re.compile(rb"(?<!\w)\w+(?:\\\r?\n\w+)+")
@@ -33,7 +33,7 @@ _ELSE_BEFORE = re.compile(rb"\b(?:else|do)$")
 _TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
 _DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
 _BRACES = re.compile(rb"[,<]\s*(\{[^{};]*\})")
-_CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]*?(\.\.\.[^:;{}?]*):")
+_CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]{0,120}?(\.\.\.[^:;{}?]{0,120}):")
 _WORD_BYTE = re.compile(rb"\w")
 _WORD = re.compile(rb"[A-Za-z_](?<!\w[A-Za-z_])\w*")
 _MANY_NAMES = 40
@@ -170,11 +170,12 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
                 bare, max(0, use.start - 40), use.start
             ):
                 blank(parse, use.start, use.open_at)
-        open_blocks(bare, parse)
-        _end_statements(bare, parse, uses, stating)
+        shouted = attributes.shouted_words(bare)
+        open_blocks(bare, parse, shouted)
+        _end_statements(bare, parse, uses, stating, shouted)
         _mask_extensions(bytes(bare), parse)
         attributes.mask_attributes(bytes(bare), parse)
-        attributes.mask_shouted_words(bytes(bare), parse)
+        attributes.mask_shouted_words(bytes(bare), parse, shouted)
         joined = attributes.mask_kernel_heads(_as_masked(bytes(bare), parse, uses), parse)
         found.append(Text(code, bytes(bare), bytes(parse), blanked, joined))
     return found
@@ -338,13 +339,21 @@ def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:
 
 
 def _end_statements(
-    bare: bytearray, parse: bytearray, uses: list[Use], stating: set[bytes]
+    bare: bytearray,
+    parse: bytearray,
+    uses: list[Use],
+    stating: set[bytes],
+    shouted: list[tuple[int, int]],
 ) -> None:
     """Put a `;` after macro uses that stand as statements without one, in both texts.
 
     `stating` are macros without parameters that stand for statements.
     """
-    candidates = {m.start(): (m.end() - 1, -1) for m in _SHOUTED_CALL.finditer(bare)}
+    candidates = {
+        start: (opened.end() - 1, -1)
+        for start, end in shouted
+        if (opened := _OPENED.match(bare, end))
+    }
     known = {u.start: (u.open_at, u.close_at) for u in uses if u.open_at >= 0}
     known |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
     spend(_USE_UNITS * len(candidates))
