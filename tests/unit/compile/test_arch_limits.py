@@ -165,3 +165,42 @@ def test_registers_that_launch_bounds_leave(threads: int, blocks: int, ceiling: 
     limits = arch_limits("sm_121")
     assert limits is not None
     assert limits.register_ceiling(threads, blocks) == ceiling
+
+
+# Threads, blocks, shared memory of an SM and of a block in KiB, barriers: the table of
+# the programming guide once more, so that a slip of the hand shows where no nvcc is.
+GUIDE = {
+    "sm_75": (1024, 16, 64, 64, 0),
+    "sm_80": (2048, 32, 164, 163, 0),
+    "sm_86": (1536, 16, 100, 99, 0),
+    "sm_87": (1536, 16, 164, 163, 0),
+    "sm_88": (1536, 16, 100, 99, 0),
+    "sm_89": (1536, 24, 100, 99, 0),
+    "sm_90": (2048, 32, 228, 227, 64),
+    "sm_100": (2048, 32, 228, 227, 64),
+    "sm_103": (2048, 32, 228, 227, 32),
+    "sm_110": (1536, 24, 228, 227, 24),
+    "sm_120": (1536, 24, 100, 99, 24),
+    "sm_121": (1536, 24, 100, 99, 24),
+}
+
+
+def test_the_table_of_the_programming_guide() -> None:
+    table = {}
+    for arch in ARCHS:
+        limits = arch_limits(arch)
+        assert limits is not None
+        per_sm, per_block = limits.shared_per_sm / 1024, limits.shared_per_block / 1024
+        of_sm = (limits.threads_per_sm, limits.blocks_per_sm)
+        table[arch] = (*of_sm, per_sm, per_block, limits.barriers_per_sm)
+        units = (limits.shared_reserved, limits.shared_unit)
+        assert units == ((0, 256) if arch == "sm_75" else (1024, 128))
+        registers = (limits.registers_per_sm, limits.register_unit, limits.partitions)
+        assert registers == (65536, 256, 4)
+    assert table == GUIDE
+
+
+def test_a_block_is_what_bounds_leave_registers_for_if_no_number_is_said() -> None:
+    limits = arch_limits("sm_90")
+    assert limits is not None
+    assert limits.register_ceiling(1024) == limits.register_ceiling(1024, 1) == 64

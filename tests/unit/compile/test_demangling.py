@@ -100,3 +100,51 @@ def test_library_symbols_are_named_as_by_cxxfilt() -> None:
     assert wrong == []
     unread = sum(demangle(symbol).text == symbol for symbol in symbols)
     assert unread < len(symbols) / 20
+
+
+# The Itanium C++ ABI, "Builtin types", "Compression", and "Operator Encodings".
+# fmt: off
+TYPES = {
+    "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char",
+    "h": "unsigned char", "s": "short", "t": "unsigned short", "i": "int",
+    "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long",
+    "y": "unsigned long long", "n": "__int128", "o": "unsigned __int128", "f": "float",
+    "d": "double", "e": "long double", "g": "__float128", "z": "...",
+    "Dh": "half", "Ds": "char16_t", "Di": "char32_t", "Du": "char8_t", "Da": "auto",
+    "Dc": "decltype(auto)", "Dn": "decltype(nullptr)",
+    "Sa": "std::allocator", "Sb": "std::basic_string", "Ss": "std::string",
+    "Si": "std::istream", "So": "std::ostream", "Sd": "std::iostream",
+}
+OPERATORS = {
+    "nw": " new", "dl": " delete", "cl": "()", "ix": "[]", "pl": "+", "mi": "-", "ml": "*",
+    "dv": "/", "rm": "%", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=",
+    "ge": ">=", "aS": "=", "pL": "+=", "mI": "-=", "mL": "*=", "dV": "/=", "nt": "!",
+    "aa": "&&", "oo": "||", "ls": "<<", "rs": ">>", "pp": "++", "mm": "--", "pt": "->",
+    "an": "&", "or": "|", "eo": "^", "co": "~", "ps": "+", "ng": "-", "ad": "&", "de": "*",
+}
+# fmt: on
+LITERALS = {"i": "3", "j": "3u", "l": "3l", "m": "3ul", "x": "3ll", "y": "3ull"}
+
+
+@pytest.mark.parametrize("code", TYPES)
+def test_each_type_by_its_letters(code: str) -> None:
+    assert demangle(f"_Z1kI{code}Evv").text == f"k<{TYPES[code]}>"
+
+
+@pytest.mark.parametrize("code", OPERATORS)
+def test_each_operator_by_its_letters(code: str) -> None:
+    assert demangle(f"_ZN1a{code}Ev").text == f"a::operator{OPERATORS[code]}"
+
+
+@pytest.mark.parametrize("code", LITERALS)
+def test_each_literal_by_the_letter_of_its_type(code: str) -> None:
+    assert demangle(f"_Z1kIL{code}3EEvv").text == f"k<{LITERALS[code]}>"
+
+
+def test_a_symbol_is_read_up_to_a_length() -> None:
+    inner = 8192 - len("_Z8185v")
+    name = "k" * inner
+    longest = f"_Z{inner}{name}v"
+    assert len(longest) == 8192
+    assert demangle(longest).text == name
+    assert demangle(f"_Z{inner + 1}{name}kv").text == f"_Z{inner + 1}{name}kv"
