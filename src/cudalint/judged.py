@@ -56,7 +56,7 @@ def judge_sources(
     return Judged(
         tuple(judging.findings),
         tuple(_without_arch(judging, rules, requested)),
-        _counts(model for model in requested if owns(sources[model.path])),
+        _counts(context.models[m.path] for m in requested if owns(sources[m.path])),
         tuple(_not_understood(requested, sources)),
     )
 

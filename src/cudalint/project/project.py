@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudalint.project.callnames import with_meanings
+from cudalint.project.macroheads import with_kernels
 from cudalint.project.namespaces import with_owners
 from cudalint.settings.model import Settings
 
@@ -38,7 +39,8 @@ class Project:
     """The files of one run by path, with the kernel trees among them.
 
     In `models`, calls have the names that they mean, see `cudalint.project.callnames`, and
-    functions no namespace for a class, see `cudalint.project.namespaces`.
+    functions no namespace for a class, see `cudalint.project.namespaces`; kernels are known
+    as such by a header's macro too, see `cudalint.project.macroheads`.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class Project:
 
     @cached_property
     def _owned(self) -> Mapping[str, FileModel]:
-        return with_owners(self._given)
+        return with_owners(with_kernels(self._given))
 
     @cached_property
     def includes(self) -> Includes:
