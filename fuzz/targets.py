@@ -16,7 +16,8 @@ from cudalint.compile.frontend import read_complaints
 from cudalint.compile.ptx import read_bounds, read_local_arrays
 from cudalint.compile.ptxas import read_ptxas
 from cudalint.compile.sass import read_spill_lines
-from cudalint.compiledb.read import Database, DatabaseError
+from cudalint.compiledb.error import DatabaseError
+from cudalint.compiledb.read import Database
 from cudalint.reporters.json import json
 from cudalint.reporters.sarif import sarif
 from cudalint.reporters.text import text

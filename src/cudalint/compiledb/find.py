@@ -11,7 +11,7 @@ import os
 import posixpath
 from collections.abc import Iterable
 
-from cudalint.compiledb.read import DatabaseError
+from cudalint.compiledb.error import DatabaseError
 from cudalint.discovery.read import undecodable
 from cudalint.discovery.walk import inside
 from cudalint.namedfile import MOST_BYTES, read_named

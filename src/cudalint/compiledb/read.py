@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from cudalint.compiledb.arguments import below, read_arguments
+from cudalint.compiledb.error import DatabaseError
 from cudalint.compiledb.model import ReadCommand
 from cudalint.compiledb.options import split_command
 from cudalint.lines import LineIndex
@@ -21,10 +22,6 @@ from cudalint.lines import LineIndex
 _WORDS = {"str": "a string", "int": "a number", "array": "a list", "object": "an object"}
 _NULL = b"null"
 _ABSENT = msgspec.Raw(_NULL)
-
-
-class DatabaseError(Exception):
-    """The database can't be used; the text is one line: the place, and what is wrong."""
 
 
 class _Entry(msgspec.Struct, frozen=True):

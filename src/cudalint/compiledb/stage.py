@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.compiledb.error import DatabaseError
 from cudalint.compiledb.find import NAME, OutsideError, load, load_inside, nearest
 from cudalint.compiledb.model import CompileCommand, ReadCommand
-from cudalint.compiledb.read import Database, DatabaseError
 from cudalint.finding import Level
 from cudalint.run import Notification
 from cudalint.settings.origin import SettingsError
 
 if TYPE_CHECKING:
+    from cudalint.compiledb.read import Database
     from cudalint.tree.model import KernelTree
 
 AUTO, NEVER = "auto", "never"
@@ -110,6 +111,8 @@ def _at(option: str, cwd: Path, roots: Sequence[str]) -> Database:
 
 
 def _database(label: str, data: bytes, base: str, roots: Sequence[str]) -> Database:
+    from cudalint.compiledb.read import Database
+
     folder = posixpath.normpath(posixpath.join(base, posixpath.dirname(label)))
     return Database(label, data, folder, roots)
 

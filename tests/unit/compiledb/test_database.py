@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.compiledb.read import Database, DatabaseError
+from cudalint.compiledb.error import DatabaseError
+from cudalint.compiledb.read import Database
 
 
 def database(data: bytes | list[Any]) -> Database:
