@@ -35,7 +35,7 @@ _GROUP_WAITS = frozenset({"__pipeline_wait_prior"})
 _WORD = regex(r"(?<![\w.])[A-Za-z_]\w*")
 _ADDRESS_TYPE = regex(r"[*&\]]|auto|unsigned|u?int(?:32|64|ptr)?_t|u?intptr_t|size_t")
 _NO_READ = regex(r"\b(?:sizeof|decltype|__cvta_generic_to_shared)\s*\([^;{}]*$")
-_STORE = regex(r"\s*(?:\[[^;=]*\]\s*)+=(?!=)")
+_STORE = regex(r"\s*\[[^;=]*\]\s*=(?!=)")
 _DEPTH = 4
 
 

@@ -5,6 +5,7 @@ Where such a condition does harm is rule CU204's business.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cudalint.devicecode.flow.branches import condition_range
@@ -21,6 +22,10 @@ _WORD = regex(r"(?<!\w)[A-Za-z_]\w*")
 _OTHER = regex(r"[;\[?]|\w\s*(?:\.\s*[A-Za-z_]|->|\()|(?<![=!<>])=(?!=)")
 _CAST = regex(r"\b(?:static_cast|const_cast)\s*<[\w\s:]*>|\b(?:bool|int|unsigned)\s*(?=\()")
 _ENUMERATOR = regex(r"[A-Za-z_]\w*(?:\s*::\s*\w+)+")
+_STEPS = (
+    regex(r"(?:\+\+|--)\s*([A-Za-z_]\w*)"),
+    regex(r"(?<!\w)([A-Za-z_]\w*)\s*(?:\+\+|--)"),
+)
 _CONSTEXPR = regex(r"if\s+constexpr\b")
 _LITERALS = frozenset({"true", "false", "not", "and", "or"})
 _SCALAR_WORDS = frozenset(word for name in INTEGERS for word in name.split()) | {"signed"}
@@ -60,8 +65,17 @@ def _is_kept(name: str, branch: Branch, bindings: Bindings) -> bool:
     local = bindings.find(name, branch.span.start)
     if local is None or not local.parameter or local.values:
         return False
-    changes = regex(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--)")
-    return changes.search(bindings.code, bindings.start, bindings.end) is None
+    return name not in _stepped(bindings)
+
+
+@lru_cache(maxsize=1)
+def _stepped(bindings: Bindings) -> frozenset[str]:
+    """What is counted up or down anywhere in the kernel."""
+    return frozenset(
+        match[1]
+        for pattern in _STEPS
+        for match in pattern.finditer(bindings.code, bindings.start, bindings.end)
+    )
 
 
 def _is_scalar(type_: str, branch: Branch, enumerators: set[str], context: Context) -> bool:

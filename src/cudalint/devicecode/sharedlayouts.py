@@ -174,12 +174,19 @@ class SharedLayouts:
 
     def _documented_constant(self, names: set[str]) -> bool:
         """Whether the comment at a constant of this file says a layout."""
-        spans = [c.span for c in self._file.constants if c.name in names]
-        spans += [m.span for m in self._file.macros if m.name in names]
         return any(
             says_layout(self._comments.beside(span)) or says_layout(self._comments.above(span))
-            for span in spans
+            for name in sorted(names)
+            for span in self._constant_spans.get(name, ())
         )
+
+    @cached_property
+    def _constant_spans(self) -> dict[str, list[Span]]:
+        """Where the constants and macros of the file are, by name."""
+        spans: dict[str, list[Span]] = {}
+        for known in (*self._file.constants, *self._file.macros):
+            spans.setdefault(known.name, []).append(known.span)
+        return spans
 
     def _heads(self, declaration: SharedDeclaration) -> Iterator[str]:
         """The comments before the function and before the macro around."""

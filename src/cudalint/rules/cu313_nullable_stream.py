@@ -14,7 +14,7 @@ from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel, Function
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
-_RETURN = regex(r"\breturn\b(?P<value>[^;{}]{0,2000}(?:\{\s*\}\s*)?);")
+_RETURN = regex(r"\breturn\b(?P<value>[^;{}]{0,120}(?:\{\s*\}\s*)?);")
 _CHOICE = regex(
     r"(?<![\w.>])(?P<name>[A-Za-z_][\w.]*(?:->\w+)*)\s*(?:!=\s*(?:nullptr|NULL|0)\s*)?\?\s*"
     r"(?P=name)\s*:\s*(?P<other>(?:\(\s*[\w:]+\s*\)\s*)?[\w:]+(?:\s*[({][^;(){}]*[)}])?)"

@@ -8,11 +8,22 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from cudalint.finding import Span
     from cudalint.syntax.model import FileModel
+
+
+class _Group(NamedTuple):
+    """The spans that belong together, kept so that their number stays theirs.
+
+    `firsts` are the first lines of those by their last, `answers` what stands above a line.
+    """
+
+    spans: Collection[Span]
+    firsts: dict[int, int]
+    answers: dict[int, str]
 
 
 class NearbyComments:
@@ -23,9 +34,7 @@ class NearbyComments:
         self._starts = list(accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0))
         self._comments = model.comments
         self._comment_starts = [comment.span.start for comment in model.comments]
-        self._group: Collection[Span] = ()
-        self._ends: dict[int, int] = {}
-        self._above: dict[int, str] = {}
+        self._groups: dict[int, _Group] = {}
 
     def lines(self, span: Span) -> tuple[int, int]:
         """The first and last line of a span."""
@@ -51,24 +60,26 @@ class NearbyComments:
         preprocessor directives may stand between. To ask with one group for many
         spans takes no longer than to pass over each line once.
         """
-        if group is not self._group:
-            self._group, self._above = group, {}
-            self._ends = {last: first for first, last in map(self.lines, group)}
+        known = self._groups.get(id(group))
+        if known is None:
+            firsts = {last: first for first, last in map(self.lines, group)}
+            known = self._groups[id(group)] = _Group(group, firsts, {})
+        firsts, answers = known.firsts, known.answers
         line = self.lines(span)[0]
         passed = []
-        while line > 0 and line not in self._above:
+        while line > 0 and line not in answers:
             passed.append(line)
             block = self._block(line - 1)
             if block:
-                self._above[line] = block
-            elif line - 1 in self._ends:
-                line = min(self._ends[line - 1], line - 1)
+                answers[line] = block
+            elif line - 1 in firsts:
+                line = min(firsts[line - 1], line - 1)
             elif self._line(line - 1).lstrip().startswith(b"#"):
                 line -= 1
             else:
-                self._above[line] = ""
-        found = self._above.get(line, "")
-        self._above.update(dict.fromkeys(passed, found))
+                answers[line] = ""
+        found = answers.get(line, "")
+        answers.update(dict.fromkeys(passed, found))
         return found
 
     def _block(self, line: int) -> str:
