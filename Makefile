@@ -68,7 +68,7 @@ docs: $(VENV)/.installed  ## write what in docs/ is generated: rules, settings, 
 pictures: $(VENV)/.installed-dev  ## draw docs/pictures/ anew; needs a Chromium
 	$(BIN)/python tools/pictures.py
 
-site: $(VENV)/.installed-docs  ## build the documentation as a site, strictly, into site/; check its links
+site: $(VENV)/.installed-dev  ## build the documentation as a site, strictly, into site/; check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python tools/site/check_links.py site
 
@@ -104,11 +104,7 @@ $(VENV)/.installed: pyproject.toml requirements-dev.lock | $(BIN)/python
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml requirements-dev.lock | $(BIN)/python
-	$(INSTALL) -e '.[nvcc,dev]'
-	touch $(VENV)/.installed $@
-
-$(VENV)/.installed-docs: pyproject.toml requirements-dev.lock | $(BIN)/python
-	$(INSTALL) -e '.[nvcc,docs]'
+	$(INSTALL) -e '.[nvcc,dev,docs]'
 	touch $(VENV)/.installed $@
 
 $(PEERS)/.installed: benchmarks/peers.txt | $(BIN)/python

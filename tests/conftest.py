@@ -41,6 +41,11 @@ def write_files(root: Path, files: dict[str, str | bytes]) -> None:
         file.write_bytes(data)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the longest test, so that no process is left alone with it at the end."""
+    items.sort(key=lambda item: "test_tutorial" not in item.nodeid)
+
+
 @pytest.fixture(scope="session")
 def toolchains() -> Toolchains:
     """The nvcc of this machine; skips where there is none."""

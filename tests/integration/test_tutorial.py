@@ -56,10 +56,13 @@ def _code_review(folder: Path, workflow: Path, published: Published, tmp_path: P
     assert re.fullmatch(r"cudalint/cudalint@v\d+\.\d+\.\d+", ours["uses"])
     temp = tmp_path / "temp"
     temp.mkdir()
-    # The environment that the tutorial made has what cudalint needs; the rest is done anew.
+    # The environment that the tutorial made has what cudalint needs, but for an nvcc, which
+    # pre-commit installed already; all else is done anew.
     shutil.move(folder / ".venv", temp / "cudalint-venv")
-    environment = {**published.environment, "PIP_NO_DEPS": "1"}
-    clean = run_action(published.repository, ours["with"], folder, temp, environment)
+    environment = published.environment
+    clean = run_action(
+        published.repository, {**ours["with"], "extras": ""}, folder, temp, environment
+    )
     assert clean.code == 0, clean.printed
     kernel = folder / "kernels/scale.cu"
     kernel.write_text(kernel.read_text() + "void mark(cudaEvent_t e) { cudaEventRecord(e); }\n")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 _FENCED = re.compile(r"(^ *(`{3,})[^`\n]*\n.*?^ *\2 *$)", re.DOTALL | re.MULTILINE)
-_LIST_AFTER_TEXT = re.compile(r"(?<=\n)((?![ \-*|>#\d]|<!--)[^\n]+\n)(?=(?:-|\d+\.) )")
+_LIST_AFTER_TEXT = re.compile(r"^((?![ \-*|>#\d]|<!--)[^\n]+\n)(?=(?:-|\d+\.) )", re.MULTILINE)
 _LINK_OUT = re.compile(r"(?<=\]\()\.\./([^)#\s]+)")
 
 
