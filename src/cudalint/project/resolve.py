@@ -69,6 +69,8 @@ class Resolver:
         self._arity: dict[tuple[str, int], tuple[int, int]] = {}
         self._linked: dict[tuple[str, tuple[str, ...]], list[Definition]] = {}
         self._methods: dict[tuple[str, str], list[Definition]] = {}
+        # What the methods of a class are to callers anywhere, where no other has its name.
+        self._everywhere: dict[tuple[str, str], list[Definition]] = {}
         self._declared: dict[str, dict[str, set[tuple[str, ...]]]] = {}
         self._owners: dict[tuple[str, str], set[str]] = {}
         self._virtual: set[tuple[str, str]] = set()
@@ -226,11 +228,18 @@ class Resolver:
         That of the class or its nearest base; of a virtual one, those of the
         classes that derive from it too.
         """
-        bases = list(self._classes.with_bases(owner))
+        known = self._everywhere.get((owner, name))
+        if known is not None:
+            return known
+        asked = bases = list(self._classes.with_bases(owner))
         found = next((m for base in bases if (m := self._of_one(path, caller, base, name))), [])
         if any((base, name) in self._virtual for base in bases):
-            for derived in self._classes.derived(owner):
-                found = [*found, *self._of_one(path, caller, derived, name)]
+            derived = list(self._classes.derived(owner))
+            asked = [*bases, *derived]
+            found = [*found, *(m for one in derived for m in self._of_one(path, caller, one, name))]
+        own = (self._methods.get((one, name), ()) for one in asked)
+        if all(len({(file, _named(f.scope)) for file, f in methods}) < 2 for methods in own):
+            self._everywhere[owner, name] = found
         return found
 
     def _of_one(self, path: str, caller: Function, owner: str, name: str) -> list[Definition]:
