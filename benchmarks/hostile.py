@@ -2,9 +2,10 @@
 
     python benchmarks/hostile.py [--size N] [NAME ...]
 
-One file a case, N repetitions of something (100,000 unless given; 10 MB files
-whatever N). Each is linted by all source rules in a process of its own, whose CPU
-time and peak memory are printed beside the outcome. Exits 1 above a limit.
+One file a case, N repetitions of something (100,000 unless given, where long lines
+have 10 MB; traps have a size of their own). Each is linted by all source rules in a
+process of its own, whose CPU time and peak memory are printed beside the outcome.
+Exits 1 above a limit.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def times(text: bytes, share: int = 1, before: bytes = b"", after: bytes = b"") 
 
 
 def ten_mb(text: bytes, before: bytes = b"", after: bytes = b"") -> Make:
-    """A text over and over, to the size of the largest file that is read."""
-    return lambda _: before + text * (TEN_MB // len(text)) + after
+    """A text over and over, for 100,000 to the size of the largest file that is read."""
+    return lambda n: before + text * (TEN_MB * n // 100_000 // len(text)) + after
 
 
 def uses(define: bytes, use: bytes, share: int = 1) -> Make:
@@ -203,7 +204,68 @@ DECLARED: dict[str, Make] = {
 }
 """Declarations and statements."""
 
-CASES = {**NESTED, **CHAINS, **LINES, **PREPROCESSED, **DECLARED}
+BLANK = b" " * 20_000
+
+
+def spread(text: bytes) -> Make:
+    """A text with white space without end in place of each blank in it."""
+    return lambda _: text.replace(b" ", BLANK) + b"\n"
+
+
+def fixed(text: bytes, count: int = 1, before: bytes = b"", after: bytes = b"") -> Make:
+    """A text so many times, whatever N; `%d` in it is the number of the repetition."""
+    return lambda _: times(text, 1, before, after)(count)
+
+
+KERNEL = b"__global__ void k(float* x, int n) { "
+TRAPS: dict[str, Make] = {
+    "ranges of cases": fixed(b"case ... ", 3000, b"void f(int a) { switch (a) { ", b"}}\n"),
+    "qualifiers": fixed(b"a:: ", 40, b"void f(int ", b"& x::*p) {}\n"),
+    "returns": fixed(b"return s ", 20_000, b"cudaStream_t f(S* s) { ", b"}\n"),
+    "blanks in aliases": spread(
+        KERNEL + b"__shared__ float s[99]; float x = s + 1; auto p = &s; }"
+    ),
+    "blanks in casts": spread(KERNEL + b"atomicAdd((float )x, 1.f); }"),
+    "blanks in a licence": spread(b"/* SPDX-License-Identifier MIT x */"),
+    "blanks in launches": spread(b"void f() { k <<< 1, 2>>> (a ); }"),
+    "blanks in jumps": spread(b"void f(S s) { if (s ) { break ; } x = cudaMalloc(&x , 1); }"),
+    "blanks in loops": spread(
+        KERNEL + b"for (int i = 0; i < n ; i += 4 ) { __syncthreads ( ) ; } }"
+    ),
+    "words of lambdas": fixed(b"__a", 3000, KERNEL + b"auto f = [&] ", b"; x[f(n)] = 1; }\n"),
+    "subscripts": fixed(b"[1]", 40, KERNEL + b"__shared__ float s[9]; f(s", b"); }\n"),
+    "NOLINT on a line": fixed(b"NOLINT(cu1, ", 20_000, b"int x; // ", b"\n"),
+    "NOLINT, many names": fixed(b"a,", 50_000, b"// NOLINTNEXTLINE(", b")\nint x;\n"),
+    "NOLINTBEGIN": fixed(b"// NOLINTBEGIN(cu101)\n", 20_000, b"", b"int x;\n"),
+    "instructions": fixed(b"cp.async.bulk ", 20_000, b'void f() { asm("', b'"); }\n'),
+    "conditions": fixed(b"defined(A) && ", 3000, b"#if ", b"1\nint x;\n#endif\n"),
+    "values that double": fixed(
+        b"#define A%d (A%d + A%d)\n", 300, b"", b"__global__ void __launch_bounds__(A299) k() {}\n"
+    ),
+    "flags": fixed(
+        b"if (f) x[i] = 1;",
+        4000,
+        b"__global__ void k(bool f, float* x) { for (int i = 0; i < 9; i++) { ",
+        b"} }\n",
+    ),
+    "constants": fixed(
+        b"__shared__ float s%d[c%d][9];",
+        2000,
+        fixed(b"constexpr int c%d = 3;\n", 4000)(0) + b"__global__ void k() { ",
+        b"}\n",
+    ),
+    "one comment for many": fixed(
+        b"__shared__ float s%d[9][9];\n",
+        1500,
+        b"__global__ void k() {\n" + b"// shared [warp][lane] layout\n" * 5000,
+        b"}\n",
+    ),
+    "barriers": fixed(b"if (n < 3) { __syncthreads(); }", 4000, KERNEL, b"}\n"),
+    "locals": fixed(b"int a%d = x[%d];", 4000, KERNEL, b"if (a9) __syncthreads(); }\n"),
+}
+"""Of a size of their own: what made patterns and rules try without end, or square with the text."""
+
+CASES = {**NESTED, **CHAINS, **LINES, **PREPROCESSED, **DECLARED, **TRAPS}
 
 
 def lint(data: bytes) -> str:
