@@ -70,8 +70,7 @@ def _mutants(paths: list[str], listed: Path | None) -> list:
 def _try(mutants: list, jobs: int, again: bool, quick: bool) -> None:
     import pytest
     from results import read_results
-    from scope import FOLDERS as TESTS
-    from scope import QUICK
+    from scope import QUICK, collected
     from trial import SURVIVED
     from trials import ARGUMENTS, Trials
 
@@ -82,7 +81,7 @@ def _try(mutants: list, jobs: int, again: bool, quick: bool) -> None:
         os.chdir(ROOT)
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(KEPT / "hypothesis")
         plugin = Trials(ROOT, left, jobs, KEPT / "results.jsonl", quick)
-        tests = QUICK if quick else TESTS
+        tests = QUICK if quick else collected({mutant.path for mutant in left})
         pytest.main([*ARGUMENTS, "--hypothesis-seed=0", *tests], plugins=[plugin])
 
 

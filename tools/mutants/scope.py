@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-# Where the tests are that may be asked at all: those that call the code themselves.
+# Where the tests of rules are that may be asked: those that call the code themselves.
 # Tests that start cudalint as a program see the file on the disk, not the mutant.
-FOLDERS = (
+_OF_RULES = (
     "tests/test_cases.py",
     "tests/test_examples.py",
     "tests/test_launch_path_examples.py",
@@ -33,6 +33,11 @@ QUICK = (
     "tests/unit/rules/test_edges.py",
     "tests/unit/rules/test_tables.py",
 )
+_OF_FOLDERS = {
+    "tree": ("tests/test_cases.py", "tests/test_examples.py", "tests/unit/tree"),
+    "compile": ("tests/test_examples.py", "tests/unit/compile", "tests/unit/resources"),
+}
+_EXAMPLES = {"tree": "CU4", "compile": "CU5"}
 _CODE = re.compile(r"cu\d{3}")
 
 
@@ -54,8 +59,14 @@ def scope(path: str) -> Callable[[str, str], bool]:
         folders: tuple[str, ...] = ("tests/test_cases.py", "tests/unit/rules/")
         return lambda test, text: code in test or code in text or test.startswith(folders)
     folder = PurePosixPath(path).parent.name
-    folders = (f"tests/unit/{folder}/", "tests/test_cases.py")
-    examples = {"tree": "CU4", "compile": "CU5"}[folder]
-    if folder == "compile":
-        folders += ("tests/unit/resources/",)
-    return lambda test, text: test.startswith(folders) or examples in test
+    folders = tuple(name for name in _OF_FOLDERS[folder] if name != "tests/test_examples.py")
+    return lambda test, text: test.startswith(folders) or _EXAMPLES[folder] in test
+
+
+def collected(paths: set[str]) -> list[str]:
+    """The files and folders of tests in which the modules' are."""
+    found: dict[str, None] = {}
+    for path in sorted(paths):
+        folder = PurePosixPath(path).parent.name
+        found |= dict.fromkeys(_OF_RULES if code_of(path) else _OF_FOLDERS[folder])
+    return list(found)
