@@ -35,6 +35,7 @@ _GROUP_WAITS = frozenset({"__pipeline_wait_prior"})
 _WORD = regex(r"(?<![\w.])[A-Za-z_]\w*")
 _ADDRESS_TYPE = regex(r"[*&\]]|auto|unsigned|u?int(?:32|64|ptr)?_t|u?intptr_t|size_t")
 _NO_READ = regex(r"\b(?:sizeof|decltype|__cvta_generic_to_shared)\s*\([^;{}]*$")
+_MEMBER = regex(r"\s*(?:\.|->)\s*([A-Za-z_]\w*)")
 _STORE = regex(r"\s*\[[^;=]*\]\s*=(?!=)")
 _DEPTH = 4
 
@@ -164,7 +165,8 @@ class _Function:
             if shared is None or shared in reported:
                 continue
             end = (copy.use or copy.span).end
-            read = self._read_after(end, self._names(shared))
+            names = self._names(shared)
+            read = self._read_after(end, names, self._member(copy, names))
             if read is None:
                 continue
             fault = self._fault(copy, end, read[0])
@@ -201,17 +203,22 @@ class _Function:
 
     def _destination(self, copy: Call | Assembly) -> str | None:
         """The shared array that is copied to, None if it can't be told."""
-        if isinstance(copy, Call):
-            texts = [argument.text for argument in copy.arguments[:2]]
-        else:
-            texts = [copy.operands.partition(":")[2].partition(",")[0]]
-        words = {word for text in texts for word in _WORD.findall(text)}
+        words = {word for text in _targets(copy) for word in _WORD.findall(text)}
         for declaration in self._model.shared:
             if declaration.kind != "alias" and declaration.function >= 0:
                 home = enclosing(self._model, declaration.function)
                 if home == self._bindings.function.index and words & self._names(declaration.name):
                     return declaration.name
         return None
+
+    def _member(self, copy: Call | Assembly, names: set[str]) -> str:
+        """The member that alone is copied to, `length` of `&state.length`; else ""."""
+        for text in _targets(copy):
+            for word in _WORD.finditer(text):
+                member = _MEMBER.match(text, word.end()) if word.group() in names else None
+                if member is not None:
+                    return member[1]
+        return ""
 
     def _names(self, shared: str) -> set[str]:
         """The array and the pointers and addresses that are made from it."""
@@ -228,8 +235,8 @@ class _Function:
                     grown = True
         return names
 
-    def _read_after(self, at: int, names: set[str]) -> tuple[int, int] | None:
-        """Where one of `names` is first read after the offset `at`."""
+    def _read_after(self, at: int, names: set[str], member: str) -> tuple[int, int] | None:
+        """Where one of `names`, or its `member` if one is given, is first read after `at`."""
         code = self._bindings.code
         aliases = [
             value
@@ -244,6 +251,9 @@ class _Function:
                 continue
             if self._bindings.find(match.group(), match.start()) is None:
                 continue  # its own declaration, or a variable of another scope
+            other = _MEMBER.match(code, match.end()) if member else None
+            if member and (other is None or other[1] != member):
+                continue  # another member, or the whole handed on, which reads who knows what
             before = code[max(at, match.start() - 80) : match.start()]
             if _NO_READ.search(before) or _STORE.match(code, match.end()):
                 continue
@@ -263,6 +273,13 @@ class _Function:
 
     def _is_quiet(self, at: int) -> bool:
         return any(span.start <= at < span.end for span in self._quiet)
+
+
+def _targets(copy: Call | Assembly) -> list[str]:
+    """The texts in which the destination of a copy is."""
+    if isinstance(copy, Call):
+        return [argument.text for argument in copy.arguments[:2]]
+    return [copy.operands.partition(":")[2].partition(",")[0]]
 
 
 def _of_asm(asm: Assembly) -> set[str]:

@@ -147,6 +147,18 @@ __device__ float first(const float* a) {
 }
 """,
         ),
+        Example(
+            code="""\
+struct State { float total; int length; };
+extern "C" __global__ void scale(const int* n, float* o) {
+  __shared__ State state;
+  __pipeline_memcpy_async(&state.length, n, 4);
+  ~~~~~~~~~~~~~~~~~~~~~~~
+  state.total = 0.f;
+  *o = state.total + state.length;
+}
+""",
+        ),
     )
     VALID = (
         Example(
@@ -236,6 +248,23 @@ void host(float* a, float* o) {
 extern "C" __global__ void __launch_bounds__(64) scale(float* o) {
   const char* text = "cp.async.cg.shared.global [%0], [%1], 16;";
   o[0] = text[0];
+}
+""",
+        ),
+        Example(
+            code=_SPDX
+            + """\
+struct State { int length; float total; };
+__device__ void begin(State& state);
+extern "C" __global__ void __launch_bounds__(64) scale(const int* n, float* o) {
+  extern __shared__ char pool[];  // [state]
+  State& state = *reinterpret_cast<State*>(pool);
+  __pipeline_memcpy_async(&state.length, n, sizeof(int));
+  begin(state);
+  o[0] = state.total;
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  o[1] = o[0] + state.length;
 }
 """,
         ),

@@ -242,6 +242,38 @@ void chain(float* o, cudaStream_t s, cudaStream_t t, cudaEvent_t a, cudaEvent_t 
 }
 """,
         ),
+        Example(
+            code=_KERNEL
+            + """\
+struct Step {
+  std::vector<cudaEvent_t> done_;
+  cudaStream_t sides_[2];
+  cudaEvent_t begin_;
+  void run(float* o, cudaStream_t s) {
+    cudaEventRecord(begin_, s);
+    for (int i = 0; i < 2; ++i) {
+      cudaStream_t side = sides_[i];
+      cudaEvent_t done = done_[i];
+      cudaStreamWaitEvent(side, begin_, 0);
+      k<<<1, 32, 0, side>>>(o);
+      cudaEventRecord(done, side);
+    }
+    for (auto& event : done_) {
+      cudaStreamWaitEvent(s, event, 0);
+    }
+  }
+};
+void run(float* o, cudaStream_t s, cudaStream_t* side, cudaEvent_t a, cudaEvent_t* done, int n) {
+  cudaEventRecord(a, s);
+  for (int i = 0; i < n; ++i) {
+    cudaStreamWaitEvent(side[i], a, 0);
+    k<<<1, 32, 0, side[i]>>>(o);
+    cudaEventRecord(done[i], side[i]);
+  }
+  for (int j = 0; j < n; ++j) cudaStreamWaitEvent(s, done[j], 0);
+}
+""",
+        ),
     )
 
     def check(self, project: Project, context: Context, options: NoOptions) -> Iterator[Finding]:
@@ -261,6 +293,7 @@ void chain(float* o, cudaStream_t s, cudaStream_t t, cudaEvent_t a, cudaEvent_t 
             if not earlier or record.via_macro or _outlives(event, record, ordered, context):
                 continue
             joins = [at(c) for c in ordered.calls if _joins(c, record, event, stream)]
+            joins += _joins_of_all(event, record, ordered, context)
             left = _way_out(ordered, at(earlier[0]), min(joins), context) if joins else None
             if left is None and (joins or _is_awaited(event, record, ordered, context)):
                 continue
@@ -288,6 +321,28 @@ def _outlives(event: str, record: Call, ordered: Ordered, context: Context) -> b
     named = _NAMES.findall(event)
     local = bindings.find(named[0], at(record)) if bindings and named else None
     return local is not None and "static" in local.type.split()
+
+
+def _joins_of_all(event: str, record: Call, ordered: Ordered, context: Context) -> list[int]:
+    """Where a loop makes somebody wait for all events of the container that `event` is out of."""
+    containers = {_last(event)} if "[" in event else set()
+    bindings = context.bindings(ordered.path, ordered.function)
+    local = bindings.find(_NAMES.findall(event)[0], at(record)) if bindings else None
+    if bindings and local is not None:
+        values = [bindings.code[value.start : value.end] for value in local.values]
+        containers |= {_last(value) for value in values if "[" in value}
+    if not containers:
+        return []
+    found = []
+    for branch in context.models[ordered.path].branches:
+        if branch.keyword not in ("for", "while", "do"):
+            continue
+        of_all = branch.condition.rpartition(":")[2] if branch.keyword == "for" else ""
+        for wait, _, waited in ordered.waits():
+            if at(wait) > at(record) and branch.span.covers(at(wait)):
+                over = _last(waited) if "[" in waited else _last(of_all)
+                found += [at(wait)] if over in containers else []
+    return found
 
 
 def _is_awaited(event: str, record: Call, ordered: Ordered, context: Context) -> bool:
