@@ -6,7 +6,7 @@ A rule that fails loses its own findings at that one place, and the run says so 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cudalint.settings.select import PerFileIgnores
     from cudalint.suppress.model import FileSuppressions
     from cudalint.syntax.model import FileModel
-
-T = TypeVar("T")
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -109,12 +107,12 @@ class Judge:
         def ask() -> bool:
             return any(rule.lacks_arch(model, self._context) for model in models)
 
-        return self._guarded(rule, "the archs", ask, False)
+        return self._answered(rule, "the archs", ask)
 
     def is_idle(self, rule: type[Rule]) -> bool:
         """Whether a rule judges nothing at all under the settings."""
         ask = rule.is_idle
-        return self._guarded(rule, "the settings", lambda: ask(self._context.settings), False)
+        return self._answered(rule, "the settings", lambda: ask(self._context.settings))
 
     @property
     def has_failed(self) -> bool:
@@ -137,44 +135,50 @@ class Judge:
 
     def _run(self, rule: type[Rule], subject: object, name: str) -> None:
         options = self._selection.options[rule.code]
+        # The four kinds differ in what they judge.
+        found = self._made(
+            rule,
+            name,
+            lambda: getattr(rule(), "check")(subject, self._context, options),  # noqa: B009
+        )
+        if found:
+            ignored = self._selection.ignores.ignored
+            self.findings += [f for f in found if f.code not in ignored(f.span.path)]
 
-        def check() -> Any:
-            # The four kinds differ in what they judge.
-            return getattr(rule(), "check")(subject, self._context, options)  # noqa: B009
-
-        ignored = self._selection.ignores.ignored
-        for finding in self._made(rule, name, check):
-            if finding.code not in ignored(finding.span.path):
-                self.findings.append(finding)
-
-    def _made(self, rule: type[Rule], name: str, check: Callable[[], Any]) -> list[Finding]:
+    def _made(
+        self, rule: type[Rule], name: str, check: Callable[[], Iterable[Finding]]
+    ) -> list[Finding]:
         """The findings that a rule makes of what is called `name`, up to where it fails."""
         found: list[Finding] = []
         foreign = rule.code in self._selection.owners
-
-        def take() -> None:
+        try:
             for finding in check():
                 if foreign:
                     hold_to_form(finding, rule, self._context.sources)
                 found.append(finding)
-
-        self._guarded(rule, name, take, None)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a rule does is its own)
+            self._fail(rule, name, error)
         return found
 
-    def _guarded(self, rule: type[Rule], name: str, work: Callable[[], T], otherwise: T) -> T:
-        """What `work` of a rule gives; `otherwise` if it fails, which takes nothing else along."""
+    def _answered(self, rule: type[Rule], name: str, ask: Callable[[], bool]) -> bool:
+        """What a rule answers; no if it fails, which takes nothing else along."""
         try:
-            return work()
+            return ask()
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a rule does is its own)
-            import traceback
+            self._fail(rule, name, error)
+            return False
 
-            failure = self._failures.get(rule.code)
-            if failure is not None:
-                failure.others += 1
-                return otherwise
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            self._failures[rule.code] = _Failure(f"{name}: {said}", traceback.format_exc())
-            return otherwise
+    def _fail(self, rule: type[Rule], name: str, error: BaseException) -> None:
+        """Keep how a rule failed first, and count in how many places."""
+        import traceback
+
+        failure = self._failures.get(rule.code)
+        if failure is not None:
+            failure.others += 1
+            return
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        trace = "".join(traceback.format_exception(error))
+        self._failures[rule.code] = _Failure(f"{name}: {said}", trace)
 
 
 class _Guarded(SuppressionRule):
