@@ -9,7 +9,7 @@ given something else replaces it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import cudalint
-from cudalint.cache import EntryFolder, state_of
+from cudalint.cache import EntryFolder
 from cudalint.judged import Judged
 from cudalint.settings.model import Settings
 from cudalint.source import SourceFile
@@ -111,11 +111,17 @@ def _code_stamp() -> bytes:
     """What tells apart two versions of all code that judges."""
     from importlib.util import find_spec
 
-    states = [cudalint.__version__]
-    for folder, _, names in sorted(os.walk(Path(cudalint.__file__).parent)):
-        files = (Path(folder, name) for name in sorted(names) if not name.endswith(".pyc"))
-        states += [state_of(file) for file in files]
     spec = find_spec("clang")
-    for place in spec.submodule_search_locations or () if spec else ():
-        states += [state_of(file) for file in sorted(Path(place, "native").glob("*"))]
-    return "\n".join(states).encode("utf-8", "surrogateescape")
+    folders = [*cudalint.__path__, *(spec.submodule_search_locations or () if spec else ())]
+    states = (state for folder in folders for state in _states(folder))
+    return "\n".join((cudalint.__version__, *states)).encode("utf-8", "surrogateescape")
+
+
+def _states(folder: str) -> Iterator[str]:
+    """What changes when a file of code below `folder` does; compiled modules are none."""
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _states(entry.path)
+        elif not entry.name.endswith(".pyc"):
+            state = entry.stat()
+            yield f"{entry.path}:{state.st_size}:{state.st_mtime_ns}"
