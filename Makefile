@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+BENCHMARKS := startup throughput compile_stage scale hostile keystroke
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.lock
 PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 600
@@ -34,12 +35,7 @@ format: $(VENV)/.installed-dev  ## format the Python code, mend what ruff can
 
 bench: $(VENV)/.installed-dev $(PEERS)/.installed  ## cudalint beside its peers, then start-up, throughput, the compile stage, growth, hostile files, keystrokes
 	$(BIN)/python benchmarks/peers.py $(if $(FOLDER),--folder "$(FOLDER)")
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/throughput.py
-	$(BIN)/python benchmarks/compile_stage.py
-	$(BIN)/python benchmarks/scale.py
-	$(BIN)/python benchmarks/hostile.py
-	$(BIN)/python benchmarks/keystroke.py
+	failed=0; for program in $(BENCHMARKS); do $(BIN)/python benchmarks/$$program.py || failed=1; done; exit $$failed
 
 corpus: $(VENV)/.installed-dev  ## kernels and launches of TREES by other means
 	$(BIN)/python benchmarks/corpus.py $(TREES)

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-LIMIT = 3.0
+LIMIT = 2.0
 SMALL_FILE = """\
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Scales x (n floats) by s in place: grid ceil(n / 128), block 128.
