@@ -34,7 +34,7 @@ def try_bound(python: str, resolution: str, folder: Path) -> None:
     program = str(folder / "bin" / "python")
     run("uv", "venv", "--quiet", "--no-python-downloads", "--python", python, str(folder))
     install = ("uv", "pip", "install", "--quiet", "--python", program)
-    run(*install, "--resolution", resolution, f"{ROOT}[lsp]")
+    run(*install, "--resolution", resolution, f"{ROOT}[lsp,watch]")
     # What tests need, beside what is tested: any version will do, so it changes nothing.
     kept = subprocess.run(
         ["uv", "pip", "freeze", "--python", program, "--exclude-editable"],
