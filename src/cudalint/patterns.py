@@ -2,13 +2,16 @@
 
 Names, `*` and `**` are most of what settings and .gitignore files hold. pathspec,
 which takes as long to import as the command line itself, is asked for the rest:
-`!`, `?`, `[…]`, escapes and comments.
+`!`, `?`, `[…]`, escapes and comments. What it makes of a name with many `*` can be
+made to try without end, and patterns may come with a tree that nobody trusts: those
+with more than three in one name, or three `**`, are passed over.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
 from cudalint.regex import regex
@@ -16,6 +19,8 @@ from cudalint.regex import regex
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+_STARS = regex(r"\*+")
+_MOST_STARS = 3
 _NOT_PLAIN = frozenset("?[]!\\# \t")
 
 
@@ -23,7 +28,7 @@ class Patterns:
     """Gitignore patterns; paths are POSIX and relative to the folder of the patterns."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        lines = [line for line in lines if line]
+        lines = [line for line in lines if line and line.count("**") <= _MOST_STARS]
         plain = all(_NOT_PLAIN.isdisjoint(line) and "**/" not in line[-3:] for line in lines)
         self._names = frozenset(line for line in lines if plain and not set("*/") & set(line))
         self._regex: re.Pattern[str] | None = None
@@ -32,9 +37,10 @@ class Patterns:
         if not plain:
             from pathspec import GitIgnoreSpec
 
-            self._spec = GitIgnoreSpec.from_lines(lines)
+            self._spec = GitIgnoreSpec.from_lines(filter(_is_quick, lines))
         elif others:
-            self._regex = regex("|".join(_translate(line) for line in others))
+            numbers = count()
+            self._regex = regex("|".join(_translate(line, numbers) for line in others))
 
     def decide(self, path: str, *, folder: bool = False) -> bool | None:
         """True when `path` is matched, False when a `!` pattern takes it out, else None.
@@ -54,7 +60,25 @@ class Patterns:
         return self.decide(path, folder=folder) is True
 
 
-def _translate(pattern: str) -> str:
+def _is_quick(pattern: str) -> bool:
+    """Whether no name in the pattern has more `*` than a search can try out."""
+    return all(len(_STARS.findall(part)) <= _MOST_STARS for part in pattern.split("/"))
+
+
+def _wildcards(part: str, numbers: Iterator[int]) -> str:
+    """A name with `*` as a regular expression, which takes each first match and no other.
+
+    That finds whatever there is to be found, in a time that does not multiply.
+    """
+    first, *middle, last = (re.escape(piece) for piece in _STARS.split(part))
+    steps = "".join(
+        f"(?=(?P<s{number}>[^/]*?{piece}))(?P=s{number})"
+        for piece, number in zip(middle, numbers, strict=False)
+    )
+    return f"{first}{steps}[^/]*{last}"
+
+
+def _translate(pattern: str, numbers: Iterator[int]) -> str:
     """A plain pattern as a regular expression over a whole path (a folder ends in "/")."""
     only_folders = pattern.endswith("/")
     parts = pattern.strip("/").split("/")
@@ -68,6 +92,8 @@ def _translate(pattern: str) -> str:
             regex += ".*"
         else:
             # No part of a path is empty.
-            name = "[^/]+" if part == "*" else re.escape(part).replace(r"\*", "[^/]*")
+            name = "[^/]+" if part == "*" else re.escape(part)
+            if "*" in part and part != "*":
+                name = _wildcards(part, numbers)
             regex += name + ("" if last else "/")
     return regex + ("/.*" if only_folders else "(?:/.*)?")

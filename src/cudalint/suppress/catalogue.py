@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from cudalint.regex import regex
-
 
 class Catalogue:
     """All rules that exist, selected or not. `rules` maps a code to its name."""
@@ -30,11 +28,11 @@ class Catalogue:
         ours = re.fullmatch(r"CU[\d*]+|cudalint-.*", text) is not None
         if "*" not in text:
             return ours, frozenset()
-        pattern = regex(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
+        pieces = text.split("*")
         return ours, frozenset(
             code
             for name, code in self._codes.items()
-            if (name == code or name.startswith("cudalint-")) and pattern.fullmatch(name)
+            if (name == code or name.startswith("cudalint-")) and _is_made_of(name, pieces)
         )
 
     def nearest(self, text: str) -> str | None:
@@ -46,3 +44,22 @@ class Catalogue:
         )
         found = difflib.get_close_matches(text, names, n=1, cutoff=0.8)
         return found[0] if found else None
+
+
+def _is_made_of(name: str, pieces: list[str]) -> bool:
+    """Whether a name has the pieces between the `*` of a pattern in it, in turn.
+
+    Each is looked for once, so that no pattern takes long.
+    """
+    first, *middle, last = pieces
+    if len(name) < len(first) + len(last):
+        return False
+    if not name.startswith(first) or not name.endswith(last):
+        return False
+    at, end = len(first), len(name) - len(last)
+    for piece in middle:
+        at = name.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True

@@ -34,3 +34,36 @@ def test_what_is_not_plain_is_left_to_pathspec(lines: list[str]) -> None:
         assert (
             Patterns(lines).decide(path) == GitIgnoreSpec.from_lines(lines).check_file(path).include
         )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["*a" * 20 + "b"],
+        ["*a" * 20 + "b", "!keep"],
+        ["**/a" * 20 + "/b"],
+        ["**/a" * 20 + "/b", "!keep"],
+    ],
+)
+def test_patterns_of_many_wildcards_have_an_end(lines: list[str]) -> None:
+    """A tree may bring its own .gitignore."""
+    patterns = Patterns(lines)
+    assert not patterns.match("a" * 200)
+    assert not patterns.match("a/" * 200 + "c")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "matches"),
+    [
+        ("*a*b*c", "xaybzc", True),
+        ("*a*b*c", "xabcc", True),
+        ("a*b*b", "ab", False),
+        ("a*b*b", "abb", True),
+        ("a**b", "ab", True),
+        ("*ab*ab*", "xabab", True),
+        ("*ab*ab*", "xab/ab", False),
+        ("x/*a*a", "x/aa", True),
+    ],
+)
+def test_each_piece_is_found_in_turn(pattern: str, name: str, matches: bool) -> None:
+    assert Patterns([pattern, "y*z*y"]).match(name) is matches

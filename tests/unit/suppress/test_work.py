@@ -14,6 +14,7 @@ from cudalint.finding import Finding, Level, Span
 from cudalint.rules.cu002_unused_suppression import UnusedSuppression
 from cudalint.rules.cu003_unexplained_suppression import UnexplainedSuppression
 from cudalint.source import SourceFile
+from cudalint.suppress.catalogue import Catalogue
 from cudalint.suppress.judgement import Judgement, judge
 from cudalint.syntax.model import Branch, Comment, FileModel
 
@@ -116,3 +117,19 @@ def test_a_comment_after_dead_code_counts_and_one_in_it_does_not() -> None:
     assert [silenced.finding.span.start for silenced in result.suppressed] == [
         text.rindex("record")
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("CU3*", {"CU301"}),
+        ("cudalint-*-in-*", {"CU301"}),
+        ("cudalint-sync*sync*", set()),
+        ("*" * 60 + "x", set()),
+        ("*-" * 30, set()),
+        ("*" * 60 + "path", {"CU301"}),
+    ],
+)
+def test_a_pattern_of_names_takes_each_piece_once(text: str, codes: set[str]) -> None:
+    catalogue = Catalogue({"CU301": "sync-in-launch-path", "CU101": "spdx-header"})
+    assert catalogue.resolve(text)[1] == codes
