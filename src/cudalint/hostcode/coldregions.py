@@ -119,12 +119,15 @@ class ColdRegions:
         """The lazy regions of a file, each with why it is one."""
         calls: _CallIndex | None = None
         for branch in model.branches:
-            tested = missing(branch)
+            tested = missing(branch) - {"this"}
             if not tested or _is_switch(tested, branch, model):
                 continue
             calls = calls or _CallIndex(model)
             zero = bool(_ZERO.search(branch.condition))
-            made = any(_makes(call, tested, zero=zero) for call in calls.inside(branch.span))
+            made = any(
+                _makes(call, tested, zero=zero) and not self._goes_elsewhere(call, branch, tested)
+                for call in calls.inside(branch.span)
+            )
             if made or self._makes_new(branch.span, tested):
                 yield branch.span, f"makes at the first need what '{branch.condition}' tests"
         yield from self._after_guards(model)
@@ -165,6 +168,16 @@ class ColdRegions:
             made = any(_makes_held(call, found, code) for call in calls.inside(rest))
             if made or self._makes_new(rest, found.handles):
                 yield rest, f"makes at the first need what 'if ({guard.condition})' tests"
+
+    def _goes_elsewhere(self, call: Call, branch: Branch, tested: frozenset[str]) -> bool:
+        """Whether what is made is assigned to a name that has nothing to do with the test."""
+        if call.span.path not in self._sources or not tested.isdisjoint(names(_given(call))):
+            return False
+        code = self._codes.of(call.span.path)
+        into = _INTO.search(code[max(call.span.start - _FAR, branch.span.start) : call.span.start])
+        if into is None or into[1] in tested:
+            return False
+        return tested.isdisjoint(names(code[call.span.end : branch.span.end]))
 
     def _makes_new(self, span: Span, tested: frozenset[str]) -> bool:
         """Whether a `new` in a branch is assigned to what was tested."""

@@ -158,6 +158,8 @@ def test_a_flag_that_the_caller_gives_is_no_resource() -> None:
         "if (p) return 1; here(); p = pool.allocate(n);",
         "if (ex) return 1; here(); cudaGraphInstantiate(&ex, graph, 0);",
         "if (n) { if (p) return 1; here(); cudaMalloc(&p, 4); } n = 2;",
+        "if (!made) { here(); p = (float*)malloc(n); made = true; }",
+        "if (!made) { q = (float*)malloc(n); here(); keep(made, q); }",
     ],
 )
 def test_lazy(body: str) -> None:
@@ -199,6 +201,8 @@ def test_lazy(body: str) -> None:
         "switch (n) { case 0: if (p) break; cudaMalloc(&p, n); break; case 1: here(); }",
         "if (n) { if (p) return 1; cudaMalloc(&p, 4); } here();",
         "{ auto make = [&] { if (p) return; cudaMalloc(&p, 4); }; make(); } here();",
+        "if (!classical) { here(); int* q = nullptr; q = (int*)malloc(n); use(q); }",
+        "if (!this->glued) { send(p); } else { here(); cudaHostAlloc(&q, this->n, 0); }",
     ],
 )
 def test_not_lazy(body: str) -> None:
