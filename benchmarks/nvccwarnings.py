@@ -24,6 +24,7 @@ _DIAGNOSTIC = re.compile(
     r"^(.+)\((\d+)\): (warning|error|catastrophic error)(?: #(\d+)-D)?:? ?(.*)"
 )
 _INSTANCE = re.compile(r'instantiation of "(?:[^"]*::)?(\w+)" based on template argument')
+_ERROR = re.compile(r"\b(?:fatal|error)\b[^:]{0,20}:")
 _MARKER = re.compile(r'^# (\d+) "([^"]*)"')
 _INCLUDED = ("include", "inc", "Common")
 
@@ -97,7 +98,7 @@ def _folders(root: Path, source: Path) -> list[Path]:
 
 def _first_error(told: str) -> str:
     lines = told.splitlines() or ["nvcc failed and said nothing"]
-    return next((line for line in lines if "error" in line), lines[0])
+    return next((line for line in lines if _ERROR.search(line)), lines[-1])
 
 
 def _places(told: str) -> list[Place]:

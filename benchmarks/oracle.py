@@ -10,7 +10,8 @@ more than nvcc does (explicit null streams, copies, calls of the project's own
 functions): launches without a stream are compared, and a launch on an explicit
 null stream counts only where nvcc names it too. Where one template makes an
 instance of another, nvcc 13.5 warns of the instance even if it has bounds, as its
-own PTX shows; such warnings are listed and not counted. Exits 1 when nvcc warns of
+own PTX shows; such warnings are listed and not counted, nor are those of kernels
+that headers outside the tree define. Exits 1 when nvcc warns of
 something that cudalint does not report. The figures in docs/precision.md come
 from here; what nvcc is asked is in nvccwarnings.py.
 """
@@ -29,6 +30,7 @@ from cudalint.compile.process import Processes
 from cudalint.compile.toolchain import find_toolchains
 from cudalint.finding import Finding, Span
 from cudalint.lines import LineIndex
+from cudalint.project.project import Project
 from cudalint.run import Run
 from cudalint.runner import Request, run
 from cudalint.settings.select import Overrides
@@ -84,9 +86,9 @@ def build(root: Path, front_end: FrontEnd) -> Build:
         for path, lines in _inside(root, answer):
             read.setdefault(path, set()).update(lines)
         for place in answer.places:
-            path = Path(place.path).resolve()
-            if path.is_relative_to(root):
-                places.add(place._replace(path=path.relative_to(root).as_posix()))
+            source = Path(place.path).resolve()
+            if source.is_relative_to(root):
+                places.add(place._replace(path=source.relative_to(root).as_posix()))
     return Build(len(sources), compiled, tuple(sorted(places)), read)
 
 
@@ -110,6 +112,7 @@ class Lint:
                 compile="never",
             )
         )
+        self._models = Project(self._run.models).models
         self._index: dict[str, LineIndex] = {}
         self._launches, self._kernels = self._records()
         self.claims = tuple(claim for f in self._run.findings for claim in self._claim(f))
@@ -122,7 +125,7 @@ class Lint:
 
     def kernels_at(self, path: str, line: int) -> set[str]:
         """The names of the kernels of which a declaration or definition's head has this line."""
-        model = self._run.models.get(path)
+        model = self._models.get(path)
         found = set()
         for kernel in model.kernels if model else ():
             place = self._place(kernel.use or kernel.head)
@@ -134,21 +137,25 @@ class Lint:
         """Whether kernels of this name are there, and each definition has bounds."""
         found = [
             kernel
-            for model in self._run.models.values()
+            for model in self._models.values()
             for kernel in model.kernels
             if kernel.name == name and kernel.kind == "definition"
         ]
         return bool(found) and all(kernel.bounds is not None for kernel in found)
 
+    def has_kernel(self, name: str) -> bool:
+        """Whether the tree has a kernel of this name."""
+        return any(k.name == name for model in self._models.values() for k in model.kernels)
+
     def model(self, path: str) -> FileModel:
         """What one file says."""
-        return self._run.models[path]
+        return self._models[path]
 
     def _records(self) -> tuple[dict[Span, list[tuple[Span, int]]], dict[Span, list[Span]]]:
         """Where each launch and each kernel stands, by the span that a finding has."""
         launches: dict[Span, list[tuple[Span, int]]] = {}
         kernels: dict[Span, list[Span]] = {}
-        for model in self._run.models.values():
+        for model in self._models.values():
             for launch in model.launches:
                 # In a macro's argument, nvcc names the line on which the use begins.
                 start = min(launch.span.start, launch.statement.start)
@@ -194,6 +201,7 @@ class Comparison:
         self._lint = lint
         self.agreed: Counter[str] = Counter()
         self.bounded: list[str] = []
+        self.foreign: list[str] = []
         self.only_nvcc: dict[str, list[str]] = {code: [] for code in CODES}
         self.only_cudalint: dict[str, list[str]] = {code: [] for code in CODES}
         confirmed = {c.finding.span for place in built.places for c in self._judge(place)}
@@ -218,6 +226,8 @@ class Comparison:
             self.agreed[place.code] += 1
         elif self._lint.is_bounded(place.instance):
             self.bounded.append(f"{place.path}:{place.line}: {place.instance}")
+        elif place.instance and not self._lint.has_kernel(place.instance):
+            self.foreign.append(f"{place.path}:{place.line}: {place.instance}")
         else:
             text = self._lint.text(place.path, place.line)
             self.only_nvcc[place.code].append(f"{place.path}:{place.line}: {text}")
@@ -284,6 +294,7 @@ def main() -> int:
         built = build(root, front_end)
         found = Comparison(built, lint)
         report("nvcc warns of an instance that has bounds", found.bounded)
+        report("nvcc warns of another tree's kernel", found.foreign)
         for code in CODES:
             report(f"only nvcc {code}", found.only_nvcc[code])
             report(f"only cudalint {code}", found.only_cudalint[code])
