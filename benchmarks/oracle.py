@@ -86,9 +86,9 @@ def build(root: Path, front_end: FrontEnd) -> Build:
         for path, lines in _inside(root, answer):
             read.setdefault(path, set()).update(lines)
         for place in answer.places:
-            source = Path(place.path).resolve()
-            if source.is_relative_to(root):
-                places.add(place._replace(path=source.relative_to(root).as_posix()))
+            where = Path(place.path).resolve()
+            if where.is_relative_to(root):
+                places.add(place._replace(path=where.relative_to(root).as_posix()))
     return Build(len(sources), compiled, tuple(sorted(places)), read)
 
 
@@ -281,7 +281,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one file")
     options = parser.parse_args()
     newest = sorted(find_toolchains().found, key=lambda found: found.release, reverse=True)
-    candidates = [options.nvcc] if options.nvcc else [toolchain.nvcc for toolchain in newest]
+    candidates = [str(Path(options.nvcc).resolve())] if options.nvcc else [toolchain.nvcc for toolchain in newest]
     nvcc = next((candidate for candidate in candidates if knowing(candidate)), None)
     if nvcc is None:
         parser.error(f"no nvcc that knows {' and '.join(FLAGS)}")
