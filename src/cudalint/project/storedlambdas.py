@@ -89,7 +89,9 @@ def stored_lambdas(
 def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -> str | None:
     """The name that a lambda is kept under, "" for none; None for one that is not kept."""
     start = function.span.start
-    before = _CONVERTED.sub(b"", data[max(0, start - _BEFORE) : start])
+    before = data[max(0, start - _BEFORE) : start]
+    if before.rstrip().endswith((b"+", b")")):
+        before = _CONVERTED.sub(b"", before)
     last = before.rstrip()[-1:]
     assigned = _ASSIGNED.search(before) if last == b"=" else None
     held = _HELD.search(before) if last in (b"(", b"{") and function.parent >= 0 else None

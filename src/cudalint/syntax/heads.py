@@ -73,7 +73,9 @@ class Head(msgspec.Struct):
 def head_start(bare: bytes, at: int) -> int:
     """Where the declaration whose first parsed token is at `at` begins."""
     low = max(0, at - 8000)
-    start = max(bare.rfind(b";", low, at), bare.rfind(b"{", low, at), bare.rfind(b"}", low, at)) + 1
+    start = max(bare.rfind(b";", low, at) + 1, low)
+    start = max(bare.rfind(b"}", start, at) + 1, start)
+    start = max(bare.rfind(b"{", start, at) + 1, start)
     while access := _ACCESS.match(bare, start, at):
         start = access.end()
     return min(after_space(bare, start), at)

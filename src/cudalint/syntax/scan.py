@@ -179,8 +179,10 @@ def _initialised(bare: bytes) -> Iterator[tuple[int, int]]:
         if ends is None:
             return
         value_at = ends.start()
+        if bare[value_at] not in b"={":
+            continue
         name = _LAST_NAME.search(bare, max(match.end(), value_at - 300), value_at)
-        if name is not None and ends.group() in b"={":
+        if name is not None:
             yield name.start(), value_at + 1
 
 
