@@ -281,7 +281,11 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one file")
     options = parser.parse_args()
     newest = sorted(find_toolchains().found, key=lambda found: found.release, reverse=True)
-    candidates = [str(Path(options.nvcc).resolve())] if options.nvcc else [toolchain.nvcc for toolchain in newest]
+    candidates = (
+        [str(Path(options.nvcc).resolve())]
+        if options.nvcc
+        else [toolchain.nvcc for toolchain in newest]
+    )
     nvcc = next((candidate for candidate in candidates if knowing(candidate)), None)
     if nvcc is None:
         parser.error(f"no nvcc that knows {' and '.join(FLAGS)}")
