@@ -21,7 +21,7 @@ SEEDS = {
     or [b""]
     for name, (_, patterns) in TARGETS.items()
 }
-FEW = {"source": 15, "manifest": 15}
+FEW = {"source": 15, "manifest": 15, "messages": 10, "suppressions": 40}
 """Examples of the targets that run the whole linter."""
 
 
