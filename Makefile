@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 600
 KILLS ?= 72
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13
-FUZZ_TARGETS ?= source manifest settings tools symbol database baselines shards
+FUZZ_TARGETS ?= source manifest settings suppressions messages tools sass symbol database baselines shards
 
 .PHONY: help lint test check format bench corpus oracle fuzz faults gpu-test gpu-bench docs pictures site snapshots mutants lock bounds release clean
 
