@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,8 @@ from cudalint.reporters.sarif import sarif
 from cudalint.rule import Example, FileRule
 from cudalint.ruleform import rules_in
 from cudalint.run import Plugin, Run
+from cudalint.sarif.merge import merge
+from cudalint.shard import Shard
 from cudalint.testing import check_form, examples
 
 RULE = """
@@ -324,3 +327,13 @@ def test_an_example_that_does_not_hold_says_what_was_found(tmp_path: Path) -> No
             case.check(tmp_path / str(case))
     with pytest.raises(AssertionError, match="HO001: headings are"):
         check_form(Silent)
+
+
+def test_shards_are_joined_with_their_plugins(install: Install, root: Path) -> None:
+    install("house", house_mod=rule("HO001", "house-rule"))
+    write_files(root, {f"{number}.cu": f"int x{number};\n" for number in range(4)})
+    asked: dict[str, Any] = {"plugins": ("house",)}
+    logs = {
+        str(index): sarif(lint(root, shard=Shard(index, 2), **asked)).encode() for index in (1, 2)
+    }
+    assert merge(logs).text == sarif(lint(root, **asked))
