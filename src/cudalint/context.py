@@ -82,6 +82,7 @@ class Context:
     def let_go(self) -> None:
         """Let go of the functions that were read: file rules ask for each, others for few."""
         vars(self).pop("_flow", None)
+        self.project.codes.let_go()
 
     @cached_property
     def _flow(self) -> BindingsOf:

@@ -49,6 +49,10 @@ class CodeTexts:
             text = self._texts[path] = bare.decode("latin-1")
         return text
 
+    def let_go(self) -> None:
+        """Forget the texts that were made: what is asked for again is made again."""
+        self._texts.clear()
+
 
 def _blank(attribute: re.Match[bytes]) -> bytes:
     return b" " * len(attribute.group())
