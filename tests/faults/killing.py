@@ -168,8 +168,11 @@ class Bench:
         found = self._state()
         self._judge_files(found, "after the kill", self._before, self._after)
         for entry in self._cache.glob("models/*/*"):
-            if not entry.suffix:
+            if not entry.suffix and entry.parent.name != "runs":
                 msgspec.msgpack.decode(entry.read_bytes(), type=FileModel)
+        for judged in self._cache.glob("models/runs/*"):
+            if not judged.suffix:
+                msgspec.msgpack.decode(judged.read_bytes())
         told = self._run(), self._said.read_bytes()
         state = self._state()
         self._judge_files(state, "after another run", self._after)
