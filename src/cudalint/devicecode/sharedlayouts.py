@@ -20,7 +20,7 @@ from cudalint.wording.nearby import NearbyComments
 if TYPE_CHECKING:
     from cudalint.context import Context
     from cudalint.finding import Span
-    from cudalint.syntax.model import FileModel, SharedDeclaration
+    from cudalint.syntax.model import Constant, FileModel, Macro, SharedDeclaration
 
 _WORD = regex(r"[A-Za-z_]\w*")
 _ARRAY = regex(r"([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)+)(?=[;,=])")
@@ -184,8 +184,9 @@ class SharedLayouts:
     def _constant_spans(self) -> dict[str, list[Span]]:
         """Where the constants and macros of the file are, by name."""
         spans: dict[str, list[Span]] = {}
-        for known in (*self._file.constants, *self._file.macros):
-            spans.setdefault(known.name, []).append(known.span)
+        known: tuple[Constant | Macro, ...] = (*self._file.constants, *self._file.macros)
+        for one in known:
+            spans.setdefault(one.name, []).append(one.span)
         return spans
 
     def _heads(self, declaration: SharedDeclaration) -> Iterator[str]:
