@@ -20,7 +20,7 @@ import click
 
 UNKNOWN = "x"
 _PROGRAM = "cudalint.cli.main import main; main()"
-_RUNNERS = frozenset(("_run", "main", "run_cudalint"))
+_RUNNERS = frozenset(("_run", "main", "run_cudalint", "run_cudalint_text"))
 _ALTERNATIVES = 40
 
 Line = list[str]
