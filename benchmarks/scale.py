@@ -50,6 +50,8 @@ def measure(wanted: int, rounds: int) -> tuple[int, float, float, int, int]:
             start = time.process_time()
             finished = run(request)
             linted.append(time.process_time() - start)
+    for told in finished.notifications:
+        raise RuntimeError(f"this is no measure of a run that fails: {told.message}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return lines, min(linted), min(parsed), peak, len(finished.findings)
 
