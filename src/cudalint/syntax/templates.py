@@ -14,6 +14,7 @@ from cudalint.regex import regex
 from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import refuse_depth
+from cudalint.syntax.effort import spend
 from cudalint.syntax.extract import extract
 from cudalint.syntax.heads import Head, read_head, read_parameters
 from cudalint.syntax.macros import Definition, Expander, argument_values, parseable, substitute
@@ -211,11 +212,16 @@ def _function_at(
     )
 
 
+_BODY_UNITS = 10
+"""What a byte of a macro's body takes, all in all."""
+
+
 def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
     """Parse one body; the offsets of its records are those of the file."""
     base = definition.body_at
     body = parseable(definition.body)
     refuse_depth(body)
+    spend(_BODY_UNITS * len(body))
     parse = bytearray(body)
     mask_attributes(body, parse)
     joined = mask_kernel_heads(body, parse)
