@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from cudalint.syntax import attributes, conditionals
+from cudalint.syntax import attributes, conditionals, macrouses
 from cudalint.syntax.attributes import blank
 from cudalint.syntax.blocks import open_blocks
 from cudalint.syntax.brackets import after_space, close_of, refuse_depth
@@ -23,15 +23,18 @@ from cudalint.syntax.macros import Definition, read_definitions
 from cudalint.syntax.sweep import covered
 
 _BOM = b"\xef\xbb\xbf"
-_OPENED = re.compile(rb"[ \t]*\(")
 _VOID = re.compile(rb"\bvoid\b")
 _CUT = re.compile(rb"\\\r?\n\w")
 _CUT_NAME = re.compile(rb"(?<!\w)\w+(?:\\\r?\n\w+)+")
 _CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
 _CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
-_ELSE_BEFORE = re.compile(rb"\b(?:else|do)$")
 _TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
 _DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
+# The grammar knows no `const` and no `*` in a new type.
+_NEW_POINTERS = re.compile(
+    rb"new(?<!\wnew)\b\s*(?:\([^(){};]*\)\s*)?(?P<const>(?:const\s+)?)(?:unsigned\s+)?"
+    rb"[A-Za-z_][\w:]*(?:<[^<>(){};]*>)?\s*(?P<stars>\*[*\s]*)"
+)
 _BRACES = re.compile(rb"[,<]\s*(\{[^{};]*\})")
 _CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]{0,120}?(\.\.\.[^:;{}?]{0,120}):")
 _WORD_BYTE = re.compile(rb"\w")
@@ -172,7 +175,11 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
                 blank(parse, use.start, use.open_at)
         shouted = attributes.shouted_words(bare)
         open_blocks(bare, parse, shouted)
-        _end_statements(bare, parse, uses, stating, shouted)
+        ended = {u.start: (u.open_at, u.close_at) for u in uses if u.open_at >= 0}
+        macrouses.end_before_blocks(bare, parse, shouted, ended.keys())
+        ended |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
+        macrouses.end_statements(bare, parse, shouted, ended)
+        macrouses.mask_types(bare, parse, shouted)
         _mask_extensions(bytes(bare), parse)
         attributes.mask_attributes(bytes(bare), parse)
         attributes.mask_shouted_words(bytes(bare), parse, shouted)
@@ -302,6 +309,10 @@ def _mask_extensions(bare: bytes, parse: bytearray) -> None:
             if close >= 0:
                 blank(parse, match.start(), close + 1)
                 parse[match.start() : match.start() + 4] = b"auto"
+    if b"new" in bare:
+        for match in _NEW_POINTERS.finditer(bare):
+            for start, end in (match.span("const"), match.span("stars")):
+                blank(parse, start, end)
     if b"<<<" in bare:
         for configuration in _configurations(bare):
             for braces in _BRACES.finditer(bare, *configuration):
@@ -336,54 +347,6 @@ def _cut_out(parse: bytearray, bare: bytearray, use: Use) -> None:
         if text[at : at + 1] == b";":
             text[at] = ord(" ")
     bare[use.end - 1] = ord(";")
-
-
-def _end_statements(
-    bare: bytearray,
-    parse: bytearray,
-    uses: list[Use],
-    stating: set[bytes],
-    shouted: list[tuple[int, int]],
-) -> None:
-    """Put a `;` after macro uses that stand as statements without one, in both texts.
-
-    `stating` are macros without parameters that stand for statements.
-    """
-    candidates = {
-        start: (opened.end() - 1, -1)
-        for start, end in shouted
-        if (opened := _OPENED.match(bare, end))
-    }
-    known = {u.start: (u.open_at, u.close_at) for u in uses if u.open_at >= 0}
-    known |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
-    spend(_USE_UNITS * len(candidates))
-    for start, (open_at, close) in sorted((candidates | known).items()):
-        before = bytes(bare[max(0, start - 400) : start]).rstrip()
-        begins = not before or before[-1] in b";{}:" or _is_controlled(before)
-        if not begins or not parse[start : start + 1].strip():
-            continue
-        close = close if close >= 0 else close_of(bare, open_at)
-        if close < 0:
-            continue
-        after = after_space(bare, close + 1)
-        following = bare[after : after + 1]
-        if (
-            after > close + 1
-            and (start in known or b"\n" in bare[close + 1 : after])
-            and (following == b"}" or following == b"~" or _WORD_BYTE.match(following))
-        ):
-            parse[close + 1] = bare[close + 1] = ord(";")
-
-
-def _is_controlled(before: bytes | bytearray) -> bool:
-    """Whether what follows this text is the statement of an `if`, `else` or loop."""
-    if before.endswith(b")"):
-        depth = 0
-        for at in range(len(before) - 1, -1, -1):
-            depth += (before[at] == 0x29) - (before[at] == 0x28)
-            if depth == 0:
-                return _CONTROL_BEFORE.search(before, 0, at) is not None
-    return _ELSE_BEFORE.search(before) is not None
 
 
 def _without(text: bytes, ranges: list[tuple[int, int]]) -> bytes:

@@ -1,0 +1,149 @@
+"""Uses of macros as statements, at equal length.
+
+The grammar takes a use for a call. A `;` is put behind one that stands alone without, types
+among its arguments become names, and a use that begins a block in a function,
+`LOOP(i, a * b) {`, becomes a statement of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from cudalint.regex import regex
+from cudalint.syntax.attributes import blank
+from cudalint.syntax.brackets import after_space, close_of, split_arguments
+from cudalint.syntax.effort import spend
+
+_CALLED = regex(rb"[ \t]*\(")
+_CONTROL_BEFORE = regex(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
+_ELSE_BEFORE = regex(rb"\b(?:else|do)$")
+_WORD_BYTE = regex(rb"\w")
+_OPENED = regex(rb"\w*[ \t\n]*\(")
+_KEYWORD = (
+    rb"(?:unsigned|signed|short|long|int|char|bool|float|double|void|auto|"
+    rb"wchar_t|char16_t|char32_t)\b"
+)
+_QUALIFIER = rb"(?:const|volatile|struct|class|typename)\b\s*"
+_NAME = rb"[A-Za-z_][\w:]*"
+_TYPE = regex(
+    rb"(?:" + _QUALIFIER + rb")*(?:"
+    rb"(?:" + _KEYWORD + rb"\s*)+(?:const\b\s*)?[*&\s]*"
+    rb"|" + _NAME + rb"\s*(?:const\b\s*)?[*&][*&\s]*)"
+)
+_QUALIFIED = regex(rb"(?:" + _QUALIFIER + rb")+" + _NAME + rb"[*&\s]*")
+_MAY_BE_TYPE = regex(_KEYWORD + rb"|[*&]\s*[,)]|const\b|typename\b|struct\b")
+_HEAD_END = regex(rb"(?:[){};]|\b(?:else|do|try|const|noexcept|override|final|mutable))\s*\Z")
+_USE_UNITS = 70
+"""What looks like a use takes."""
+
+_BRACE_UNITS = 8
+_MAX_BRACES = 2000
+"""To look for the block around a use, no further back than so many braces."""
+
+Range = tuple[int, int]
+
+
+def mask_types(bare: bytes | bytearray, parse: bytearray, shouted: list[Range]) -> None:
+    """Make names of the types that macros are given: `SHARED(unsigned char, s)`."""
+    for _, end in shouted:
+        opened = _OPENED.match(bare, end)
+        if opened is None:
+            continue
+        open_at = opened.end() - 1
+        close = close_of(bare, open_at)
+        if close < 0 or _MAY_BE_TYPE.search(bare, open_at, close + 1) is None:
+            continue
+        for low, high in split_arguments(bytes(bare[open_at + 1 : close])):
+            start, stop = open_at + 1 + low, open_at + 1 + high
+            is_type = _TYPE.fullmatch(bare, start, stop) or _QUALIFIED.fullmatch(bare, start, stop)
+            if is_type and bare.find(b"\n", start, stop) < 0:
+                parse[start:stop] = b"_" * (stop - start)
+
+
+def end_before_blocks(
+    bare: bytes | bytearray, parse: bytearray, shouted: list[Range], known: Collection[int]
+) -> None:
+    """Make statements of the uses that begin a block inside a function.
+
+    `known` are the places of uses whose macro is defined in the file.
+    """
+    for start, end in shouted:
+        opened = _OPENED.match(bare, end)
+        if opened is None or start in known:
+            continue
+        close = close_of(bare, opened.end() - 1)
+        after = after_space(bare, close + 1)
+        if close < 0 or bare[after : after + 1] != b"{":
+            continue
+        before = bare[max(0, start - 400) : start].rstrip()
+        if before[-1:] not in (b";", b"{", b"}") or not _in_function(bare, start):
+            continue
+        if after > close + 1:
+            parse[close + 1] = ord(";")
+        else:
+            blank(parse, start, opened.end())
+            parse[close] = ord(";")
+
+
+def _in_function(bare: bytes | bytearray, at: int) -> bool:
+    """Whether the block around `at` is one of statements: of a function or inside one."""
+    depth = 0
+    for count in range(_MAX_BRACES):
+        opening, closing = bare.rfind(b"{", 0, at), bare.rfind(b"}", 0, at)
+        at = max(opening, closing)
+        if at < 0:
+            return False
+        if closing > opening:
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            spend(count * _BRACE_UNITS)
+            return _HEAD_END.search(bare, max(0, at - 200), at) is not None
+    return False
+
+
+def end_statements(
+    bare: bytearray,
+    parse: bytearray,
+    shouted: list[Range],
+    known: dict[int, tuple[int, int]],
+) -> None:
+    """Put a `;` after macro uses that stand as statements without one, in both texts.
+
+    `known`: where the parentheses of uses of the file's own macros are, by their place;
+    (−1, the last byte) for a use without any.
+    """
+    candidates = {
+        start: (opened.end() - 1, -1)
+        for start, end in shouted
+        if (opened := _CALLED.match(bare, end))
+    }
+    spend(_USE_UNITS * len(candidates))
+    for start, (open_at, close) in sorted((candidates | known).items()):
+        before = bytes(bare[max(0, start - 400) : start]).rstrip()
+        begins = not before or before[-1] in b";{}:" or _is_controlled(before)
+        if not begins or not parse[start : start + 1].strip():
+            continue
+        close = close if close >= 0 else close_of(bare, open_at)
+        if close < 0:
+            continue
+        after = after_space(bare, close + 1)
+        following = bare[after : after + 1]
+        if (
+            after > close + 1
+            and (start in known or b"\n" in bare[close + 1 : after])
+            and (following == b"}" or following == b"~" or _WORD_BYTE.match(following))
+        ):
+            parse[close + 1] = bare[close + 1] = ord(";")
+
+
+def _is_controlled(before: bytes | bytearray) -> bool:
+    """Whether what follows this text is the statement of an `if`, `else` or loop."""
+    if before.endswith(b")"):
+        depth = 0
+        for at in range(len(before) - 1, -1, -1):
+            depth += (before[at] == 0x29) - (before[at] == 0x28)
+            if depth == 0:
+                return _CONTROL_BEFORE.search(before, 0, at) is not None
+    return _ELSE_BEFORE.search(before) is not None
