@@ -35,11 +35,14 @@ LAYER_FILES = {
 }
 
 
-def make_tree(folder: Path, wanted: int) -> int:
-    """Write a tree of `wanted` lines, or up to a file more; how many lines of CUDA and C++."""
+def make_tree(folder: Path, wanted: int, *, engine: bool = True) -> int:
+    """Write a tree of `wanted` lines, or up to a file more; how many lines of CUDA and C++.
+
+    Kernels alone without `engine`.
+    """
     shutil.copytree(SHIPPED, folder / "kernels")
     lines = sum(file.read_bytes().count(b"\n") for file in sources(folder))
-    for path, text in _written():
+    for path, text in _written(engine=engine):
         if lines >= wanted:
             break
         file = folder / path
@@ -55,14 +58,15 @@ def sources(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.suffix in suffixes)
 
 
-def _written() -> Iterator[tuple[str, str]]:
+def _written(*, engine: bool) -> Iterator[tuple[str, str]]:
     """Path and text of one file after the other, without end."""
     kernels = sorted((SHIPPED / COMMON).glob("*.cu"))
     texts = {kernel.stem: kernel.read_text() for kernel in kernels}
     stems = list(texts)
     for layer in count():
-        number, engine = f"{layer:05}", f"{layer // LAYERS_AN_ENGINE:03}"
-        yield from _layer(number, engine, first=layer % LAYERS_AN_ENGINE == 0)
+        number, around = f"{layer:05}", f"{layer // LAYERS_AN_ENGINE:03}"
+        if engine:
+            yield from _layer(number, around, first=layer % LAYERS_AN_ENGINE == 0)
         for taken in range(layer * KERNELS_A_LAYER, (layer + 1) * KERNELS_A_LAYER):
             stem = stems[taken % len(stems)]
             yield f"kernels/{COMMON}/{stem}_{number}.cu", _renamed(texts[stem], stem, number)
