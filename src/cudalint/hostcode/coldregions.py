@@ -16,9 +16,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from cudalint.hostcode.absence import Held, held, missing, names
+from cudalint.hostcode.absence import held, missing, names
 from cudalint.hostcode.fatalbranches import fatal_branches
 from cudalint.hostcode.guards import debug_guarded, may_be_guarded
+from cudalint.hostcode.making import assigned_to, given, grown, makes, makes_held, may_make
 from cudalint.hostcode.predicates import debug_only
 from cudalint.project.headermacros import home
 
@@ -33,12 +34,6 @@ _ERROR = re.compile(
     r"|^!\s*[\w.>-]+$|==\s*(?:nullptr|NULL)"
 )
 _FREES = re.compile(r"(?i)free|destroy|release|cleanup|unregister")
-_CREATES = re.compile(r"(?i)alloc|create|make_unique|make_shared|register|^new|init|upload|grow")
-_PRODUCES = re.compile(
-    r"(?:cu|nccl|nvrtc)\w*"
-    r"(?:Instantiate|EndCapture|Clone|Load|Open|Import|Plan|Reserve|Retain|GetFunction)"
-)
-_REPLACES = frozenset(("reset", "emplace"))
 _DECLARED = re.compile(rb"\bauto\s*&*\s*(\w+)\s*=\s*$")
 _FAR = 100
 _NEW = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=\s*(?:\([^()]*\)\s*)?new\b")
@@ -46,11 +41,7 @@ _WRAPS = re.compile(r"(?i)check|call|launch|kernel|run|assert|validate|profil|sa
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
 _JUMPS = re.compile(r"\b(?:goto\s+\w+|break)[\s;]*\}?\s*$")
-_INTO = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=(?!=)[\w:<>*&\s().-]*$")
 _SET = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*=(?!=)")
-_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)([^;{}]*);")
-_STATUS_GIVEN = ("cu", "nccl", "nvrtc")
-_ADDRESS = re.compile(r"&\s*(?:\w+\s*(?:\.|->)\s*)*([A-Za-z_]\w*)")
 
 
 class ColdRegions:
@@ -125,7 +116,7 @@ class ColdRegions:
             calls = calls or _CallIndex(model)
             zero = bool(_ZERO.search(branch.condition))
             made = any(
-                _makes(call, tested, zero=zero) and not self._goes_elsewhere(call, branch, tested)
+                makes(call, tested, zero=zero) and not self._goes_elsewhere(call, branch, tested)
                 for call in calls.inside(branch.span)
             )
             if made or self._makes_new(branch.span, tested):
@@ -137,7 +128,7 @@ class ColdRegions:
         source = self._sources.get(model.path)
         if source is None:
             return
-        making = [call for call in model.calls if _may_make(call)]
+        making = [call for call in model.calls if may_make(call)]
         makers = {call.function for call in making}
         news = b"new" in source.data
         guards = [
@@ -152,7 +143,7 @@ class ColdRegions:
             branches.setdefault(branch.function, []).append(branch)
         code = self._codes.of(model.path)
         made_or_set = set(_SET.findall(code)).union(
-            *(names(f"{call.receiver} {_given(call)}") for call in making)
+            *(names(f"{call.receiver} {given(call)}") for call in making)
         )
         calls: _CallIndex | None = None
         for guard in guards:
@@ -163,19 +154,19 @@ class ColdRegions:
             if _JUMPS.search(code[max(guard.span.start, guard.span.end - _FAR) : guard.span.end]):
                 continue
             rest = _rest_of_block(model, guard, branches[guard.function])
-            found = _grown(found, code[rest.start : rest.end])
+            found = grown(found, code[rest.start : rest.end])
             calls = calls or _CallIndex(model)
-            made = any(_makes_held(call, found, code) for call in calls.inside(rest))
+            made = any(makes_held(call, found, code) for call in calls.inside(rest))
             if made or self._makes_new(rest, found.handles):
                 yield rest, f"makes at the first need what 'if ({guard.condition})' tests"
 
     def _goes_elsewhere(self, call: Call, branch: Branch, tested: frozenset[str]) -> bool:
         """Whether what is made is assigned to a name that has nothing to do with the test."""
-        if call.span.path not in self._sources or not tested.isdisjoint(names(_given(call))):
+        if call.span.path not in self._sources or not tested.isdisjoint(names(given(call))):
             return False
         code = self._codes.of(call.span.path)
-        into = _INTO.search(code[max(call.span.start - _FAR, branch.span.start) : call.span.start])
-        if into is None or into[1] in tested:
+        into = assigned_to(call, code, branch.span.start)
+        if not into or into in tested:
             return False
         return tested.isdisjoint(names(code[call.span.end : branch.span.end]))
 
@@ -328,59 +319,6 @@ def _is_switch(tested: frozenset[str], branch: Branch, model: FileModel) -> bool
     parameters = model.functions[branch.function].parameters if branch.function >= 0 else ()
     flags = {p.name for p in parameters if p.type.removeprefix("const ") == "bool"}
     return tested <= flags
-
-
-def _makes(call: Call, tested: frozenset[str], *, zero: bool) -> bool:
-    """Whether `call` makes a resource of the tested name or size.
-
-    `zero`: it was compared to 0, as sizes are more often than handles; the call
-    then has to be given its address.
-    """
-    if call.name in _REPLACES and call.argument_text.strip():
-        return not tested.isdisjoint(names(call.receiver))
-    if not _may_make(call):
-        return False
-    texts = _given(call)
-    if zero or not _CREATES.search(call.name):
-        return not tested.isdisjoint(_ADDRESS.findall(texts))
-    if not tested.isdisjoint(names(texts)):
-        return True
-    return not call.expression_statement and "&" not in texts
-
-
-def _may_make(call: Call) -> bool:
-    return bool(call.name in _REPLACES or _CREATES.search(call.name) or _PRODUCES.match(call.name))
-
-
-def _given(call: Call) -> str:
-    return " ".join(argument.text for argument in call.arguments)
-
-
-def _grown(found: Held, code: str) -> Held:
-    """`found` with the sizes that `code` sets; what these come from counts as compared."""
-    sets = [value for name, value in _ASSIGNED.findall(code) if name in found.sizes]
-    compared = found.compared.union(*map(names, sets)) if sets else frozenset()
-    return Held(found.handles, found.sizes, compared)
-
-
-def _makes_held(call: Call, found: Held, code: str) -> bool:
-    """Whether `call` makes what a guard before it did not find.
-
-    More has to be seen than in a branch: a guard often tests an argument for other reasons.
-    """
-    if call.name in _REPLACES and call.argument_text.strip():
-        return not found.handles.isdisjoint(names(call.receiver))
-    if not _may_make(call):
-        return False
-    texts = _given(call)
-    if not found.handles.isdisjoint(_ADDRESS.findall(texts)):
-        return True
-    if not found.compared.isdisjoint(names(texts)):
-        return True
-    into = None
-    if not call.name.startswith(_STATUS_GIVEN):
-        into = _INTO.search(code[max(call.span.start - _FAR, 0) : call.span.start])
-    return into is not None and into[1] in found.handles
 
 
 class _CallIndex:
