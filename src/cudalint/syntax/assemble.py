@@ -10,7 +10,12 @@ from cudalint.finding import Span
 from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.aliases import pointer_aliases
 from cudalint.syntax.effort import TooComplexError
-from cudalint.syntax.functions import function_record, macro_function_record
+from cudalint.syntax.functions import (
+    containers,
+    function_record,
+    macro_function_record,
+    without_variables,
+)
 from cudalint.syntax.leading import LeadingComments
 from cudalint.syntax.model import (
     Alias,
@@ -30,7 +35,7 @@ from cudalint.syntax.model import (
     Variable,
 )
 from cudalint.syntax.prepare import Prepared, Use
-from cudalint.syntax.raw import Range, Raw, RawCall, RawFunction
+from cudalint.syntax.raw import Range, Raw, RawCall
 from cudalint.syntax.sweep import covered, innermost, joined, nesting_order
 from cudalint.syntax.templates import Bodies, Body
 
@@ -67,8 +72,8 @@ class _Assembly:
         self.comments = scan.comments(path, prepared.data, prepared.comments)
         self.leading = LeadingComments(prepared.data, self.comments)
         self.c_blocks = joined(s.body for s in raw.scopes if s.kind == "linkage")
-        self.raw.functions = _without_variables(self.raw.functions)
-        self.containers = _containers(raw.functions)
+        self.raw.functions = without_variables(self.raw.functions)
+        self.containers = containers(raw.functions)
         self.order = nesting_order(self.containers)
         self.functions = self._functions()
         self.calls: list[Call] = []
@@ -375,24 +380,6 @@ class _Assembly:
                 # A missing token at the end of the file lies behind its last byte.
                 found.add(Broken(Span(self.path, min(start, size), min(end, size)), home >= 0))
         return tuple(sorted(found, key=lambda b: (b.span, b.matters)))
-
-
-def _without_variables(functions: list[RawFunction]) -> list[RawFunction]:
-    """In order, without the locals that look like declarations: `dim3 grid(n);`."""
-    ordered = sorted(functions, key=lambda f: (f.span, f.name_range))
-    if all(f.kind != "declaration" for f in ordered):
-        return ordered
-    homes = innermost([(f.head[0], f.head[0]) for f in ordered], _containers(ordered))
-    return [
-        f
-        for f, home in zip(ordered, homes, strict=True)
-        if f.kind != "declaration" or home < 0 or "extern" in f.read.words
-    ]
-
-
-def _containers(functions: list[RawFunction]) -> list[Range]:
-    """The bodies; of a function without one, the place where it ends."""
-    return [f.body or (f.span[1], f.span[1]) for f in functions]
 
 
 def _span(call: RawCall) -> Range:

@@ -1,4 +1,4 @@
-"""`Function` records out of raw ones: the file's own, and those that a macro's use makes."""
+"""The functions of a file: raw ones in order, and records of them and of what macros make."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from cudalint.finding import Span
 from cudalint.syntax.model import Function
-from cudalint.syntax.raw import RawFunction, RawScope
+from cudalint.syntax.raw import Range, RawFunction, RawScope
+from cudalint.syntax.sweep import innermost
 from cudalint.syntax.templates import BodyFunction
 
 
@@ -91,3 +92,21 @@ def macro_function_record(
         via_macro=function.macro,
         use=use,
     )
+
+
+def without_variables(functions: list[RawFunction]) -> list[RawFunction]:
+    """In order, without the locals that look like declarations: `dim3 grid(n);`."""
+    ordered = sorted(functions, key=lambda f: (f.span, f.name_range))
+    if all(f.kind != "declaration" for f in ordered):
+        return ordered
+    homes = innermost([(f.head[0], f.head[0]) for f in ordered], containers(ordered))
+    return [
+        f
+        for f, home in zip(ordered, homes, strict=True)
+        if f.kind != "declaration" or home < 0 or "extern" in f.read.words
+    ]
+
+
+def containers(functions: list[RawFunction]) -> list[Range]:
+    """The bodies; of a function without one, the place where it ends."""
+    return [f.body or (f.span[1], f.span[1]) for f in functions]
