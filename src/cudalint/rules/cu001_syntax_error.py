@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.context import Context
-from cudalint.finding import Finding, Level
+from cudalint.finding import Finding, Level, Span
 from cudalint.rule import Example, FileRule, NoOptions
 from cudalint.syntax.model import FileModel
 
@@ -192,10 +192,18 @@ const char* kText = "k<<<1, 2>>(o";
         conditions = every_build(context.project, file, default_build=True)
         for region in regions:
             if not conditions.leave_out(region.span):
-                yield self.report("unreadable", region.span, _beginning(context.text(region.span)))
+                text = _beginning(context.text(region.span)) or _before(region.span, context)
+                yield self.report("unreadable", region.span, text)
 
 
 def _beginning(text: str) -> str:
     """The first line of a region, or as much of it as a message holds."""
     first = text.strip().partition("\n")[0].rstrip()
     return first if len(first) <= _LONGEST else f"{first[:_LONGEST]}…"
+
+
+def _before(span: Span, context: Context) -> str:
+    """What stands before a region that is blank, where something is missing: its line's end."""
+    data = context.sources[span.path].data[: span.start].rstrip()
+    line = data[data.rfind(b"\n") + 1 :].decode("utf-8", "replace").strip()
+    return line if len(line) <= _LONGEST else f"…{line[-_LONGEST:]}"

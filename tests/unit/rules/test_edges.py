@@ -361,6 +361,17 @@ def test_a_region_that_is_long_is_quoted_in_part(tmp_path: Path) -> None:
         assert text_at(source, found) == "@" * length
 
 
+@pytest.mark.parametrize(("start", "quoted"), [("o[0]", "o[0] = + * + *"), ("o" * 50, None)])
+def test_where_something_is_missing_what_stands_before_is_quoted(
+    start: str, quoted: str | None, tmp_path: Path
+) -> None:
+    line = f"{start} = + * + *"
+    [found] = findings(
+        "CU001", tmp_path, f"{SPDX}__global__ void scale(float* o) {{\n  {line}\n}}\n"
+    )
+    assert found.arguments == (quoted or f"…{line[-40:]}",)
+
+
 SELECTED = "cvt.rn.satfinite.e2m1x2.f32"
 
 
