@@ -366,9 +366,8 @@ def test_where_something_is_missing_what_stands_before_is_quoted(
     start: str, quoted: str | None, tmp_path: Path
 ) -> None:
     line = f"{start} = + * + *"
-    [found] = findings(
-        "CU001", tmp_path, f"{SPDX}__global__ void scale(float* o) {{\n  {line}\n}}\n"
-    )
+    source = f'{SPDX}extern "C" __global__ void scale(float* o) {{\n  float x = 1;\n  {line}\n}}\n'
+    [found] = findings("CU001", tmp_path, source)
     assert found.arguments == (quoted or f"…{line[-40:]}",)
 
 
