@@ -53,7 +53,10 @@ _PLAIN_PARAMETER = regex(
 _NAME_AT_END = regex(rb"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 _FUNCTION_POINTER = regex(rb"\(\s*(?:[\w:]+::)?[*&]+\s*(?:const\s*)?([A-Za-z_]\w*)?")
 _C_LINKAGE = regex(rb'\bextern\s*"C"')
-_QUALIFIER = regex(r"\s*(?:[\w<>,][\w<>, ]*::\s*)+$")
+_QUALIFIER = regex(
+    r"(?<!\w)(?:[A-Za-z_]\w* ?(?:<[^<>]*(?:<[^<>]*(?:<[^<>]*>[^<>]*)*>[^<>]*)*> ?)?:: ?)+$"
+)
+_LONGEST_QUALIFIER = 400
 _ACCESS = regex(rb"\s*(?:public|private|protected)\s*:(?!:)")
 
 
@@ -303,4 +306,7 @@ def _return_type(text: bytes) -> str:
     if b'"' in text or b"[" in text:
         text = _LITERAL_OR_ATTRIBUTE.sub(b" ", text)
     kept = normal(_SPECIFIER.sub(b" ", text))
-    return _QUALIFIER.sub("", kept) if kept.endswith("::") else kept
+    if not kept.endswith("::"):
+        return kept
+    qualifier = _QUALIFIER.search(kept, max(0, len(kept) - _LONGEST_QUALIFIER))
+    return kept if qualifier is None else kept[: qualifier.start()].rstrip()
