@@ -21,13 +21,13 @@ import msgspec
 
 from cudalint.reporters.records import FindingRecord, LabelledPlace, Records
 from cudalint.reporters.records import Place as PlaceRecord
+from cudalint.rule import Rule
 from cudalint.runner import Request, run
 from cudalint.settings.origin import SettingsError
 from cudalint.settings.select import Overrides
 
 if TYPE_CHECKING:
     from cudalint.reporters.records import FixRecord, NotificationRecord
-    from cudalint.rule import Rule
 
 __all__ = [
     "Edit",
@@ -186,13 +186,22 @@ def check(
     what was read in; nothing is kept without it. `jobs` above 1 starts processes.
 
     Raises SettingsError for settings, selectors, a baseline or a `diff_base` that can't
-    be used, and ValueError for a path that holds a NUL. All else is told in the result:
+    be used, ValueError for a path that holds a NUL and other values that mean nothing,
+    TypeError for what is of another type than asked for. All else is told in the result:
     a path that is not there, a file that can't be read, a rule that fails.
     """
+    if compile not in (None, "auto", "always", "never"):
+        raise ValueError(f"compile is 'auto', 'always' or 'never', not {compile!r}")
+    if not isinstance(jobs, int):
+        raise TypeError(f"jobs is a number, not {jobs!r}")
+    if jobs < 1:
+        raise ValueError(f"jobs is at least 1, not {jobs}")
     folder = Path.cwd() if cwd is None else Path(cwd).absolute()
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     given = {
-        os.path.normpath(folder / _path(path)): text.encode() if isinstance(text, str) else text
+        os.path.normpath(folder / _path(path)): _encoded(path, text)
+        if isinstance(text, str)
+        else text
         for path, text in (contents or {}).items()
     }
     finished = run(
@@ -218,7 +227,7 @@ def check(
             diff_base=diff_base,
             contents=given,
             plugins=_words("plugins", plugins),
-            rules=tuple(rules),
+            rules=_rules(rules),
         )
     )
     records = Records(finished)
@@ -249,7 +258,24 @@ def _words(name: str, words: Sequence[str]) -> tuple[str, ...]:
     """The words of an argument that takes several; a lone string would be taken for its letters."""
     if isinstance(words, str):
         raise TypeError(f"{name} takes a sequence of strings, not {words!r}")
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"{name} takes strings, not {word!r}")
     return tuple(words)
+
+
+def _encoded(path: StrPath, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"the contents of {os.fspath(path)!r} are no text: {error}") from error
+
+
+def _rules(rules: Sequence[type[Rule]]) -> tuple[type[Rule], ...]:
+    for rule in rules:
+        if not (isinstance(rule, type) and issubclass(rule, Rule)):
+            raise TypeError(f"rules takes rule classes, not {rule!r}")
+    return tuple(rules)
 
 
 def _finding(record: FindingRecord) -> Finding:

@@ -5,7 +5,9 @@ A rule that fails loses its own findings at that one place, and the run says so 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -152,10 +154,12 @@ class Judge:
         found: list[Finding] = []
         foreign = rule.code in self._selection.owners
         try:
-            for finding in check():
-                if foreign:
-                    hold_to_form(finding, rule, self._context.sources)
-                found.append(finding)
+            # What a plugin prints is no part of a report.
+            with redirect_stdout(sys.stderr) if foreign else nullcontext():
+                for finding in check():
+                    if foreign:
+                        hold_to_form(finding, rule, self._context.sources)
+                    found.append(finding)
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a rule does is its own)
             self._fail(rule, name, error)
         return found

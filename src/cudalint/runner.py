@@ -227,7 +227,8 @@ class _Stages:
         suppression, for that may be of use in such a compile only.
         """
         wanted = [path for path, file in sources.items() if file.requested and not file.problem]
-        given = [path for path in wanted if str(self._root / path) in self._request.contents]
+        contents = self._request.contents
+        given = [path for path in wanted if posixpath.normpath(self._root / path) in contents]
         # nvcc reads files, and would see something else.
         self._skips += (Skip(f"CU5 of {path}", "nvcc can't see this content") for path in given)
         wanted = [path for path in wanted if path not in given]

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,3 +91,30 @@ def test_from_several_threads(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lint, names))
     assert [[f.path for f in result.findings] for result in found] == [[name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"jobs": 0}, ValueError, "jobs is at least 1, not 0"),
+        ({"jobs": "many"}, TypeError, "jobs is a number, not 'many'"),
+        ({"compile": "x"}, ValueError, "compile is 'auto', 'always' or 'never', not 'x'"),
+        ({"rules": [int]}, TypeError, "rules takes rule classes, not <class 'int'>"),
+        ({"select": ["CU3", 3]}, TypeError, "select takes strings, not 3"),
+        ({"contents": {"n.cu": "\ud800"}}, ValueError, "the contents of 'n.cu' are no text"),
+    ],
+)
+def test_what_means_nothing_is_said_so(
+    given: dict[str, Any], error: type[Exception], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=re.escape(words)):
+        check(cwd=tmp_path, **given)
+
+
+def test_contents_outside_of_the_root_are_not_compiled(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    result = check("../n.cu", cwd=tmp_path / "in", contents={"../n.cu": "x;"}, compile="always")
+    assert [f.code for f in result.findings] == ["CU101"]
+    assert [(s.what, s.why) for s in result.skips] == [
+        ("CU5 of ../n.cu", "nvcc can't see this content")
+    ]

@@ -74,7 +74,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     plugins._installed.cache_clear()
     plugins._load.cache_clear()
     for name in set(sys.modules) - loaded:
-        del sys.modules[name]
+        # What cudalint imported on the way is not to be there twice.
+        if str(folder) in (getattr(sys.modules[name], "__file__", None) or ""):
+            del sys.modules[name]
 
 
 @pytest.fixture
@@ -129,6 +131,14 @@ def test_settings_know_its_rules(install: Install, root: Path) -> None:
     assert codes(lint(root, select=("HO", "CU0"))) == ["CU002"]
     write_files(root, {"a.cu": "// cudalint: ignore-file[HO001] generated\n"})
     assert codes(lint(root, select=("HO", "CU0"))) == []
+
+
+def test_what_it_prints_is_no_part_of_the_report(
+    install: Install, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("house", house_mod=rule("HO001", "house-rule", "print('by the way')\n" + FAITHFUL))
+    assert codes(lint(root, plugins=("house",))) == ["HO001"]
+    assert capsys.readouterr() == ("", "by the way\n")
 
 
 def test_one_that_is_not_installed(install: Install, root: Path) -> None:
