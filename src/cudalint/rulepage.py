@@ -142,7 +142,7 @@ def _facts(rule: type[Rule]) -> str:
     if rule.preview:
         facts.append("preview: runs with `--preview`, or when selected by its full code or name")
     if not rule.default:
-        facts.append("off by default: select it by code or name")
+        facts.append("off by default: select it by code, name or prefix")
     return "; ".join(facts) + "."
 
 

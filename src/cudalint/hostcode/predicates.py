@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from cudalint.regex import regex
 
-_DEBUG = regex(r"debug|trace|dump|verbose|profil|validate", re.IGNORECASE)
+_DEBUG = regex(r"debug|trace|dump|verbose|profil|validate|launch_blocking", re.IGNORECASE)
 _NAME = regex(r"[A-Za-z_]\w*")
 _NEVER = regex(r"(?:==\s*(?:0|false)|!=\s*(?:1|true))$")
 

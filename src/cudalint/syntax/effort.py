@@ -39,4 +39,6 @@ def spend(units: int) -> None:
     if spent is not None:
         spent[0] += units
         if spent[0] > MAX_EFFORT:
-            raise TooComplexError("it takes too much work (text repeated by nesting or macros?)")
+            raise TooComplexError(
+                "it costs more than a file may (much code, or text repeated by nesting or macros)"
+            )
