@@ -170,7 +170,8 @@ def test_batches_at_once_share_one_cache(tree: Path) -> None:
 
     cold = told([run(batch) for batch in batches])
     entries = list((cache / "models").glob("*/*"))
-    assert len(entries) == len(names)
+    # One for each file, and what was judged in each batch.
+    assert len(entries) == len(names) + len({tuple(batch) for batch in batches})
     assert all(not file.suffix for file in entries), "a draft was left behind"
     warm = told([run(batch) for batch in batches])
     alone = [start(tree, *NEVER, *LINES, "--no-cache", *batch).stdout for batch in batches]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from test_cli import BAD, GOOD, NEVER, start
+from test_cli import BAD, GOOD, NEVER, cudalint_command, start
 
 from conftest import write_files
 from cudalint.reporters.formats import FORMATS
@@ -146,11 +146,8 @@ def test_an_old_report_is_replaced_whole_and_keeps_its_mode(tree: Path) -> None:
 
 
 def test_a_new_report_has_the_mode_of_any_new_file(tree: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        start(tree, *NEVER, "--output", "json:new.json", ".")
-    finally:
-        os.umask(before)
+    command = cudalint_command(*NEVER, "--output", "json:new.json", ".")
+    subprocess.run(command, cwd=tree, capture_output=True, umask=0o027)
     assert (tree / "new.json").stat().st_mode & 0o777 == 0o640
 
 
