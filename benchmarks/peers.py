@@ -243,6 +243,8 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, default=TOOLS, help="where the peers are installed")
     parser.add_argument("--into", type=Path, help="a file with the two marks")
     arguments = parser.parse_args()
+    # Programs are run in folders of other trees.
+    arguments.tools = arguments.tools.absolute()
     with tempfile.TemporaryDirectory() as name:
         text = measure(arguments, Path(name))
     print(text)
