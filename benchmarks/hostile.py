@@ -153,6 +153,9 @@ PREPROCESSED: dict[str, Make] = {
     "20,000 values": uses(b"#define M%d 1\n", b"f(M%d);\n", 5),
     "5,000 macros": uses(b"#define M%d(a) f(a)\n", b"M%d(1);\n", 20),
     "a macro used often": times(b"M(1);\n", 1, b"#define M(a) f(a)\nvoid f() {\n", b"}\n"),
+    "blocks that macros begin": times(
+        b"M_(i, n) { x = 1; }\n", 1, b"__global__ void k(int n) {\n", b"}\n"
+    ),
     "a macro in itself": times(b"void f() { M(1); }\n", 1, b"#define M(a) M(M(a)) + f(a)\n"),
     "macros that double": doubling(
         b"#define M0(a) f(a)\n", b"#define M%d(a) M%d(a) M%d(a)\n", b"void f() { M60(1); }\n"

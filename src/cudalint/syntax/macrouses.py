@@ -18,6 +18,7 @@ _CALLED = regex(rb"[ \t]*\(")
 _CONTROL_BEFORE = regex(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _ELSE_BEFORE = regex(rb"\b(?:else|do)$")
 _WORD_BYTE = regex(rb"\w")
+_BRACE = regex(rb"[{}]")
 _OPENED = regex(rb"\w*[ \t\n]*\(")
 _KEYWORD = (
     rb"(?:unsigned|signed|short|long|int|char|bool|float|double|void|auto|"
@@ -35,10 +36,6 @@ _MAY_BE_TYPE = regex(_KEYWORD + rb"|[*&]\s*[,)]|const\b|typename\b|struct\b")
 _HEAD_END = regex(rb"(?:[){};]|\b(?:else|do|try|const|noexcept|override|final|mutable))\s*\Z")
 _USE_UNITS = 70
 """What looks like a use takes."""
-
-_BRACE_UNITS = 8
-_MAX_BRACES = 2000
-"""To look for the block around a use, no further back than so many braces."""
 
 Range = tuple[int, int]
 
@@ -67,6 +64,7 @@ def end_before_blocks(
 
     `known` are the places of uses whose macro is defined in the file.
     """
+    begun: list[tuple[int, int, int, int]] = []
     for start, end in shouted:
         opened = _OPENED.match(bare, end)
         if opened is None or start in known:
@@ -75,32 +73,34 @@ def end_before_blocks(
         after = after_space(bare, close + 1)
         if close < 0 or bare[after : after + 1] != b"{":
             continue
-        before = bare[max(0, start - 400) : start].rstrip()
-        if before[-1:] not in (b";", b"{", b"}") or not _in_function(bare, start):
+        if bare[max(0, start - 400) : start].rstrip()[-1:] in (b";", b"{", b"}"):
+            begun.append((start, opened.end(), close, after))
+    blocks = _blocks_around(bare, [start for start, *_ in begun])
+    for (start, inside, close, after), block in zip(begun, blocks, strict=True):
+        if block < 0 or _HEAD_END.search(bare, max(0, block - 200), block) is None:
             continue
-        if after > close + 1:
-            parse[close + 1] = ord(";")
-        else:
-            blank(parse, start, opened.end())
+        if after == close + 1:
+            blank(parse, start, inside)
             parse[close] = ord(";")
-
-
-def _in_function(bare: bytes | bytearray, at: int) -> bool:
-    """Whether the block around `at` is one of statements: of a function or inside one."""
-    depth = 0
-    for count in range(_MAX_BRACES):
-        opening, closing = bare.rfind(b"{", 0, at), bare.rfind(b"}", 0, at)
-        at = max(opening, closing)
-        if at < 0:
-            return False
-        if closing > opening:
-            depth += 1
-        elif depth:
-            depth -= 1
         else:
-            spend(count * _BRACE_UNITS)
-            return _HEAD_END.search(bare, max(0, at - 200), at) is not None
-    return False
+            parse[close + 1] = ord(";")
+
+
+def _blocks_around(bare: bytes | bytearray, places: list[int]) -> list[int]:
+    """Where the block around each of the sorted `places` begins, −1 for none; in one pass."""
+    found: list[int] = []
+    blocks: list[int] = []
+    braces = _BRACE.finditer(bare) if places else iter(())
+    brace = next(braces, None)
+    for place in places:
+        while brace is not None and brace.start() < place:
+            if brace.group() == b"{":
+                blocks.append(brace.start())
+            elif blocks:
+                blocks.pop()
+            brace = next(braces, None)
+        found.append(blocks[-1] if blocks else -1)
+    return found
 
 
 def end_statements(
