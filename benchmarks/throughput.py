@@ -64,6 +64,7 @@ def measure(arguments: argparse.Namespace, *, engine: bool) -> float:
             start = time.process_time()
             lint(folder)
             linted.append(time.process_time() - start)
+            gc.collect()
         if arguments.profile:
             profile(folder)
     ratio = statistics.median(own / bare for own, bare in zip(linted, parsed, strict=True))

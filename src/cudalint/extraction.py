@@ -124,22 +124,22 @@ def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _Cu
     if jobs > 1 and (len(pieces) > POOL_FILES or _size(pieces) > POOL_BYTES):
         yield from _in_processes(pieces, jobs)
         return
-    for piece in pieces:
-        yield _extract_one(piece)
+    yield from _extract_here(pieces)
 
 
-def _extract_one(piece: Piece) -> FileModel | _CutOff | str:
+def _extract_here(pieces: Sequence[Piece]) -> Iterator[FileModel | _CutOff | str]:
     from cudalint.syntax.effort import TooComplexError
-    from cudalint.syntax.read import read_model
+    from cudalint.syntax.read import read_models
 
-    try:
-        return read_model(*piece)
-    except TooComplexError as error:
-        return _CutOff(str(error))
-    except Exception:  # noqa: BLE001  (one file must not take the run with it)
-        import traceback
+    for result in read_models(pieces):
+        if isinstance(result, TooComplexError):
+            yield _CutOff(str(result))
+        elif isinstance(result, Exception):
+            import traceback
 
-        return traceback.format_exc()
+            yield "".join(traceback.format_exception(result))
+        else:
+            yield result
 
 
 def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _CutOff | str]:
@@ -159,8 +159,7 @@ def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _C
 def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes | FileModel | _CutOff | str]:
     encode = msgspec.msgpack.Encoder().encode
     found: list[bytes | FileModel | _CutOff | str] = []
-    for piece in chunk:
-        result = _extract_one(piece)
+    for piece, result in zip(chunk, _extract_here(chunk), strict=True):
         # Pickling, which is slow, is left for what UTF-8 can't hold: a file name may be any bytes.
         plain = is_utf8(piece[0]) and not isinstance(result, _CutOff)
         found.append(encode(result) if plain else result)

@@ -8,37 +8,43 @@ text can't be counted from outside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 
 MAX_EFFORT = 6_000_000
 MAX_DEPTH = 1000
 """How many brackets may be open at once; clang takes 256."""
 
-_SPENT: ContextVar[list[int] | None] = ContextVar("spent", default=None)
+
+_SPENT: ContextVar[Budget | None] = ContextVar("spent", default=None)
 
 
 class TooComplexError(Exception):
     """A file would cost too much; the text says why."""
 
 
-@contextmanager
-def limited() -> Iterator[None]:
-    """Inside, what is spent counts; TooComplexError is raised when it is too much."""
-    token = _SPENT.set([0])
-    try:
-        yield
-    finally:
-        _SPENT.reset(token)
+class Budget:
+    """What the work on one file may cost: inside `with budget`, what is spent counts.
+
+    TooComplexError is raised there when it is too much. It may be entered again and again.
+    """
+
+    def __init__(self) -> None:
+        self.spent = 0
+        self._outer: Token[Budget | None]
+
+    def __enter__(self) -> None:
+        self._outer = _SPENT.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        _SPENT.reset(self._outer)
 
 
 def spend(units: int) -> None:
     """Count `units` of work, where a limit is in force."""
-    spent = _SPENT.get()
-    if spent is not None:
-        spent[0] += units
-        if spent[0] > MAX_EFFORT:
+    budget = _SPENT.get()
+    if budget is not None:
+        budget.spent += units
+        if budget.spent > MAX_EFFORT:
             raise TooComplexError(
                 "it costs more than a file may (much code, or text repeated by nesting or macros)"
             )

@@ -52,13 +52,26 @@ _DEFINERS = frozenset(
 )
 
 
-def extract(path: str, text: Text, macros: Expander, shared_words: tuple[bytes, ...]) -> Raw:
-    """Parse `text.parse` and read every record out of it.
+def parse_and_extract(
+    path: str, text: Text, macros: Expander, shared_words: tuple[bytes, ...]
+) -> Raw:
+    """Parse `text.parse` and read every record out of it."""
+    root = grammar.parse(text.parse)
+    return extract(path, text, root, grammar.wanted(root, text.parse), macros, shared_words)
+
+
+def extract(
+    path: str,
+    text: Text,
+    root: Node,
+    captures: dict[str, list[Node]],
+    macros: Expander,
+    shared_words: tuple[bytes, ...],
+) -> Raw:
+    """Read every record out of the tree of `text.parse`, of which `captures` are the nodes wanted.
 
     `shared_words` are macros of the file that stand for `__shared__`.
     """
-    root = grammar.parse(text.parse)
-    captures = grammar.wanted(root, text.parse)
     raw = Raw()
     raw.defines = any(child.type in _DEFINERS for child in root.children)
     statements = (*captures.get("statement", ()), *captures.get("declaration", ()))

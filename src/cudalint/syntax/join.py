@@ -12,7 +12,7 @@ from cudalint.regex import regex
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import after_space, close_of, template_close
 from cudalint.syntax.effort import spend
-from cudalint.syntax.extract import extract
+from cudalint.syntax.extract import parse_and_extract
 from cudalint.syntax.heads import head_start
 from cudalint.syntax.macros import Definition, Expander, argument_values, substitute
 from cudalint.syntax.prepare import Text, Use
@@ -111,7 +111,7 @@ def _island(
     mask_attributes(bare, alone)
     joined = mask_kernel_heads(bare, alone)
     island = Text(text.code, text.bare, bytes(alone), [], joined)
-    return low, high, extract(path, island, macros, words)
+    return low, high, parse_and_extract(path, island, macros, words)
 
 
 def _textual_launch(bare: bytes, at: int) -> RawCall | None:

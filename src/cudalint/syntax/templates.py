@@ -15,7 +15,7 @@ from cudalint.syntax import assembly, records, scan
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import refuse_depth
 from cudalint.syntax.effort import spend
-from cudalint.syntax.extract import extract
+from cudalint.syntax.extract import parse_and_extract
 from cudalint.syntax.heads import Head, read_head, read_parameters
 from cudalint.syntax.macros import Definition, Expander, argument_values, parseable, substitute
 from cudalint.syntax.model import (
@@ -229,7 +229,7 @@ def _read_body(path: str, definition: Definition, expander: Expander) -> Body:
     if last is not None:
         parse[slice(*last.span(1))] = last[1].replace(b"::", b"__")
     text = Text(body + b"\n", body + b"\n", bytes(parse) + b"\n", [], joined)
-    raw = extract(path, text, Expander([]), ())
+    raw = parse_and_extract(path, text, Expander([]), ())
     macro = definition.name.decode("utf-8", "replace")
     written = definition.body
     found = Body(defines=raw.defines)

@@ -11,6 +11,7 @@ from cudalint.cache import ModelCache
 from cudalint.extraction import POOL_FILES, default_jobs, extract
 from cudalint.source import SourceFile
 from cudalint.syntax.model import FileModel
+from readers import read_by
 
 
 def sources(count: int) -> list[SourceFile]:
@@ -46,7 +47,7 @@ def test_the_cache_is_asked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         read.append(path)
         return FileModel(path, len(data))
 
-    monkeypatch.setattr("cudalint.syntax.read.read_model", spy)
+    read_by(spy, monkeypatch)
     extract(files, ModelCache(tmp_path), 1)
     assert read == ["1.cu"]
 
@@ -65,7 +66,7 @@ def test_a_file_that_breaks_the_extractor_is_told(
             raise RecursionError("too deep")
         return FileModel(path, len(data))
 
-    monkeypatch.setattr("cudalint.syntax.read.read_model", broken)
+    read_by(broken, monkeypatch)
     found = extract(sources(POOL_FILES + 1), None, jobs)
     assert len(found.models) == POOL_FILES + 1
     (note,) = found.notifications
@@ -84,7 +85,7 @@ def test_a_process_that_dies_costs_its_files_only_their_models(
             os._exit(1)
         return FileModel(path, len(data))
 
-    monkeypatch.setattr("cudalint.syntax.read.read_model", dying)
+    read_by(dying, monkeypatch)
     found = extract(sources(POOL_FILES + 1), None, 2)
     assert len(found.models) == POOL_FILES + 1
     assert found.notifications

@@ -14,6 +14,7 @@ from cudalint.rule import FileRule, NoOptions
 from cudalint.run import Counts, Run
 from cudalint.settings.origin import SettingsError
 from cudalint.syntax.model import FileModel
+from readers import read_by
 
 SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 KERNEL = SPDX + 'extern "C" __global__ void __launch_bounds__(64) k(float* x) { *x = 1; }\n'
@@ -258,7 +259,7 @@ def test_regions_that_are_not_understood_are_counted(
         regions = (Broken(Span(path, 46, 47), False), Broken(Span(path, 0, 1), True))
         return FileModel(path, len(data), broken=regions)
 
-    monkeypatch.setattr("cudalint.syntax.read.read_model", broken)
+    read_by(broken, monkeypatch)
     write_files(tmp_path, {"a.cu": KERNEL, "b.cu": KERNEL})
     finished = lint(tmp_path, select=("CU101",))
     (note,) = finished.notifications

@@ -6,8 +6,8 @@ import pytest
 
 from cudalint.syntax import effort, grammar
 from cudalint.syntax.brackets import deepest
-from cudalint.syntax.effort import MAX_DEPTH, TooComplexError, limited, spend
-from cudalint.syntax.read import read_model
+from cudalint.syntax.effort import MAX_DEPTH, Budget, TooComplexError, spend
+from cudalint.syntax.read import read_model, read_models
 
 
 def spent(data: bytes, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -46,7 +46,7 @@ def test_deepest() -> None:
 
 def test_spending_counts_only_where_it_is_limited() -> None:
     spend(effort.MAX_EFFORT + 1)
-    with limited():
+    with Budget():
         spend(effort.MAX_EFFORT)
         with pytest.raises(TooComplexError):
             spend(1)
@@ -93,3 +93,20 @@ def test_long_blanks_in_a_macro_take_no_longer_than_other_text() -> None:
     assert [alias.target for alias in model.aliases] == []
     model = read_model("a.cu", b"using A = int" + blank + b"x" + blank + b";\n")
     assert [alias.target for alias in model.aliases] == ["int x"]
+
+
+def test_a_file_that_costs_too_much_leaves_those_read_beside_it_alone() -> None:
+    deep = b"void g() { " + b"(" * 2000 + b" }"
+    files = [("a.cu", b"void f() { g(); }"), ("deep.cu", deep), ("b.cu", b"__global__ void k();")]
+    first, second, third = read_models(files)
+    assert first == read_model(*files[0])
+    assert isinstance(second, TooComplexError)
+    assert third == read_model(*files[2])
+
+
+def test_what_one_file_costs_does_not_count_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"void f() { g(1); }\n" * 50
+    monkeypatch.setattr(effort, "MAX_EFFORT", 100_000)
+    assert not any(isinstance(read, Exception) for read in read_models([("a.cu", text)] * 20))
+    with pytest.raises(TooComplexError):
+        read_model("a.cu", text * 20)
