@@ -59,10 +59,17 @@ class Judge:
         self._failures: dict[str, _Failure] = {}
 
     def files(self, models: Mapping[str, FileModel], unreadable: Iterable[FileModel]) -> None:
-        """Run the file rules: on each model, or, if they are for that, on each unreadable file."""
+        """Run the file rules: on each model, or, if they are for that, on each unreadable file.
+
+        Ours find nothing outside of the file that they are given, so that they are only
+        given what was asked for; where a plugin's look is its own matter.
+        """
+        sources = self._context.sources
+        asked = [model for path, model in models.items() if sources[path].requested]
         for rule in self._selection.of_kind(FileRule):
             assert issubclass(rule, FileRule)
-            for model in unreadable if rule.unreadable else models.values():
+            readable = models.values() if rule.code in self._selection.owners else asked
+            for model in unreadable if rule.unreadable else readable:
                 if rule.code not in self._selection.ignores.ignored(model.path):
                     self._run(rule, model, f"'{model.path}'")
 

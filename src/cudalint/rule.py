@@ -139,7 +139,7 @@ class Rule:
 
 
 class FileRule(Rule, ABC):
-    """Judges one file by what it says itself.
+    """Judges one file by what it says itself; what it finds, extents included, lies in it.
 
     `unreadable`: it is given the files that could not be read, and only those.
     """
