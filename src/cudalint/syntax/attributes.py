@@ -48,6 +48,9 @@ _SHOUTED_SPECIFIER = re.compile(
 )
 # Between a pointer's `*` and its name: two names side by side are no product.
 _SHOUTED_QUALIFIER = re.compile(rb"([A-Z][A-Z0-9_]{3,})[ \t]+(?=[A-Za-z_]\w*\s*[=;,)\[])")
+# Before a qualified name in an expression or an alias, and no type before `A::*p`.
+_SHOUTED_PREFIX = re.compile(rb"([A-Z][A-Z0-9_]{2,})[ \t]+(?:[A-Za-z_]\w*::)+\w+(?!\w|::)")
+_TAKES_NAME = re.compile(rb"(?:[=(,<!]|\b(?:typedef|return))\s*\Z")
 _GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ANY_ATTRIBUTE_WORD = re.compile(
@@ -125,7 +128,7 @@ def mask_shouted_words(bare: bytes, text: bytearray, shouted: list[tuple[int, in
     """Blank those of the `shouted_words` that stand before a statement or a declaration.
 
     `PRAGMA_UNROLL` on a line of its own before a loop, `API_EXPORT void f();`,
-    `float* MY_RESTRICT x = y;`.
+    `float* MY_RESTRICT x = y;`, `typedef PREFIX_NS cub::Sum Sum;`.
     """
     for start, end in shouted:
         if bare[end : end + 1] not in (b" ", b"\t", b"\n"):
@@ -137,6 +140,9 @@ def mask_shouted_words(bare: bytes, text: bytearray, shouted: list[tuple[int, in
                 blank(text, *qualifier.span(1))
             continue
         if before and before not in b";{}:)>":
+            prefix = _SHOUTED_PREFIX.match(bare, start)
+            if prefix is not None and _TAKES_NAME.search(bare, max(0, start - 400), start):
+                blank(text, *prefix.span(1))
             continue
         if not (_SHOUTED_WORD.match(bare, start) or _SHOUTED_SPECIFIER.match(bare, start)):
             continue

@@ -1,8 +1,8 @@
 """Uses of macros as statements, at equal length.
 
 The grammar takes a use for a call. A `;` is put behind one that stands alone without, types
-among its arguments become names, and a use that begins a block in a function,
-`LOOP(i, a * b) {`, becomes a statement of its own.
+among its arguments become names, one behind a string a string, and a use that begins a block
+in a function, `LOOP(i, a * b) {`, becomes a statement of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ _ELSE_BEFORE = regex(rb"\b(?:else|do)$")
 _WORD_BYTE = regex(rb"\w")
 _BRACE = regex(rb"[{}]")
 _OPENED = regex(rb"\w*[ \t\n]*\(")
+_BEGUN = regex(rb"[ \t\n]*\{")
+_AFTER_STRING = regex(rb'"\s{1,200}(?P<name>[A-Za-z_]\w+)\s{0,9}(?P<opened>\(?)')
+_NO_STRING = regex(rb'\b(?:extern|operator)\s*"[^"]*\Z')
 _KEYWORD = (
     rb"(?:unsigned|signed|short|long|int|char|bool|float|double|void|auto|"
     rb"wchar_t|char16_t|char32_t)\b"
@@ -62,28 +65,48 @@ def end_before_blocks(
 ) -> None:
     """Make statements of the uses that begin a block inside a function.
 
-    `known` are the places of uses whose macro is defined in the file.
+    A use without arguments is taken away. `known` are the places of uses whose macro
+    is defined in the file.
     """
     begun: list[tuple[int, int, int, int]] = []
     for start, end in shouted:
         opened = _OPENED.match(bare, end)
-        if opened is None or start in known:
+        if start in known or not (opened or _BEGUN.match(bare, end)):
             continue
-        close = close_of(bare, opened.end() - 1)
+        close = close_of(bare, opened.end() - 1) if opened else end - 1
         after = after_space(bare, close + 1)
         if close < 0 or bare[after : after + 1] != b"{":
             continue
         if bare[max(0, start - 400) : start].rstrip()[-1:] in (b";", b"{", b"}"):
-            begun.append((start, opened.end(), close, after))
+            begun.append((start, opened.end() if opened else start, close, after))
     blocks = _blocks_around(bare, [start for start, *_ in begun])
     for (start, inside, close, after), block in zip(begun, blocks, strict=True):
         if block < 0 or _HEAD_END.search(bare, max(0, block - 200), block) is None:
             continue
-        if after == close + 1:
+        if inside == start:
+            blank(parse, start, close + 1)
+        elif after == close + 1:
             blank(parse, start, inside)
             parse[close] = ord(";")
         else:
             parse[close + 1] = ord(";")
+
+
+def join_strings(bare: bytes | bytearray, parse: bytearray) -> None:
+    """Make strings of the macros that follow one, `"a" PRIu64 TEXT(b)`; statements are cut off."""
+    for match in _AFTER_STRING.finditer(bare):
+        start, end = match.span("name")
+        if _NO_STRING.search(bare, max(0, match.start() - 40), match.start()):
+            continue
+        if match["opened"]:
+            close = close_of(bare, match.end() - 1)
+            if close < 0:
+                continue
+            if bare.find(b";", end, close) >= 0:
+                parse[match.start() + 1] = ord(";")
+                continue
+            end = close + 1
+        parse[start:end] = b'"%b"' % (b"_" * (end - start - 2))
 
 
 def _blocks_around(bare: bytes | bytearray, places: list[int]) -> list[int]:

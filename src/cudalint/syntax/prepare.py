@@ -29,6 +29,7 @@ _CUT_NAME = re.compile(rb"(?<!\w)\w+(?:\\\r?\n\w+)+")
 _CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
 _CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
+_TRY = re.compile(rb"try(?<!\wtry)\s*\{")
 _DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
 # The grammar knows no `const` and no `*` in a new type.
 _NEW_POINTERS = re.compile(
@@ -180,6 +181,7 @@ def texts(prepared: Prepared, uses: list[Use], definers: set[bytes]) -> list[Tex
         ended |= {u.start: (-1, u.end - 1) for u in uses if u.open_at < 0 and u.name in stating}
         macrouses.end_statements(bare, parse, shouted, ended)
         macrouses.mask_types(bare, parse, shouted)
+        macrouses.join_strings(bare, parse)
         _mask_extensions(bytes(bare), parse)
         attributes.mask_attributes(bytes(bare), parse)
         attributes.mask_shouted_words(bytes(bare), parse, shouted)
@@ -295,8 +297,14 @@ def _keep_braces(parse: bytearray, use: Use, definition: Definition) -> None:
 def _mask_extensions(bare: bytes, parse: bytearray) -> None:
     """What compilers take and the grammar does not.
 
-    typeof, ranges of cases, `decltype(x){}`, and `<<<grid, {32, 4}>>>`.
+    typeof, ranges of cases, `decltype(x){}`, `<<<grid, {32, 4}>>>`, and blocks with a `try`
+    whose handlers a macro brings.
     """
+    if b"try" in bare:
+        for match in _TRY.finditer(bare):
+            close = close_of(bare, match.end() - 1)
+            if close >= 0 and not bare.startswith(b"catch", after_space(bare, close + 1)):
+                blank(parse, match.start(), match.start() + len(b"try"))
     if b"decltype" in bare:
         for match in _DECLTYPE.finditer(bare):
             close = close_of(bare, match.end() - 1)

@@ -41,7 +41,8 @@ from cudalint.syntax.substitution import call_at, launch_at, put
 from cudalint.syntax.sweep import innermost
 
 _CODE = regex(
-    rb"__global__|__device__|__shared__|<<<|\basm\b|\b(?:cout|cerr|clog)\b|([A-Za-z_]\w*)\s*\("
+    rb"__global__|__device__|__shared__|<<<|\basm\b|\b(?:cout|cerr|clog)\b|"
+    rb"(?:([A-Za-z_]\w*)\s*|>)\("
 )
 _QUALIFIED_CALL = regex(rb"(?:^|[;{}])\s*((?:[A-Za-z_]\w*::)+)[A-Za-z_]\w*\s*\([^;{}]*\)\s*$")
 """A call at the end of a body with no `;` after it, which the grammar takes for a declaration."""

@@ -70,3 +70,71 @@ def test_a_product_is_no_new_pointer() -> None:
     model = read_model("a.cu", b"int f(int renew, int b) { return renew * b; }\n")
     assert len(model.functions) == 1
     assert not model.broken
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"BEGIN_CHECK { run(1); } END_CHECK;",
+        b"int m; BEGIN_CHECK\n  { run(m); int b = n; }\n  END_CHECK;",
+        b"if (n) { BEGIN_CHECK { run(n); } END_CHECK; }",
+    ],
+)
+def test_a_macro_without_arguments_may_begin_a_block(block: bytes) -> None:
+    assert _read(block) == (["run", "after"], 1, 0)
+
+
+def test_a_macro_may_stand_for_the_handlers_of_a_try_block() -> None:
+    assert _read(b"try { auto e = run(x, n); } HANDLERS;") == (["run", "after"], 1, 0)
+    assert _read(b"try { run(n); } catch (int e) { log(e); }") == (["run", "log", "after"], 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("statement", "calls"),
+    [
+        (b"typedef PREFIX_NS cub::Reduce<float, 256> Reduce;", []),
+        (b"auto y = PREFIX_NS cub::reduce(n);", ["reduce"]),
+        (b"check(PREFIX_NS cub::Device::reduce(nullptr, x, n));", ["check", "reduce"]),
+        (b"std::vector<PREFIX_NS cub::Key> keys(n);", []),
+        (b"return PREFIX_NS cub::reduce(n);", ["reduce"]),
+    ],
+)
+def test_a_macro_may_stand_before_a_qualified_name(statement: bytes, calls: list[str]) -> None:
+    assert _read(statement) == ([*calls, "after"], 1, 0)
+
+
+def test_a_type_in_capitals_before_a_member_pointer_is_none() -> None:
+    model = read_model("a.cu", b"void f(INT_T A::*p, INT_T A::B::*q) {}\nINT_T A::g(int n) {}\n")
+    assert [f.name for f in model.functions] == ["f", "g"]
+    assert model.functions[0].parameters[0].type == "INT_T A::*"
+    assert not model.broken
+
+
+@pytest.mark.parametrize(
+    ("statement", "calls"),
+    [
+        (b'print("a" TEXT_OF(n) "b");', ["print"]),
+        (b'print("a" TEXT_OF(n)\n "b" MORE(x, (n)), n);', ["print"]),
+        (b'asm volatile("mov " NAME_OF(r) ", 1;");', []),
+        (b'print("a" PRIu64 ", " PRIu64, n, n);', ["print"]),
+        (b'SWITCH(n, "a" SWITCH(m, "b", run<T>(n);););', ["run"]),
+        (b'SWITCH(n, "a"   SWITCH(m,  \n "b",  run<T>(n);););', ["SWITCH", "run"]),
+    ],
+)
+def test_uses_of_macros_may_stand_between_strings(statement: bytes, calls: list[str]) -> None:
+    assert _read(statement) == ([*calls, "after"], 1, 0)
+
+
+def test_what_follows_a_linkage_is_no_part_of_a_string() -> None:
+    for head in (b'extern "C" EXPORTED(void) f', b'double operator"" _km'):
+        model = read_model("a.cu", head + b"(int n) { return run(n); }\n")
+        assert [call.name for call in model.calls] == ["run"]
+        assert len(model.functions) == 1
+
+
+def test_calls_with_template_arguments_in_macros_are_found() -> None:
+    code = b"#define CASE(N) case N: run<N>(x); break;\n" + KERNEL
+    model = read_model("a.cu", code % b"switch (n) { CASE(1) CASE(2) default: { other(x); } }")
+    calls = [c.name for c in model.calls if c.use is not None or not c.via_macro]
+    assert calls == ["run", "run", "CASE", "CASE", "other", "after"]
+    assert not model.broken
