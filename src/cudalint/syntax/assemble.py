@@ -146,6 +146,8 @@ class _Assembly:
                 self.launches.append(records.launch_record(self.path, self.code, raw, home))
 
     def _shared(self) -> None:
+        if not self.raw.shared:
+            return
         shared = sorted(self.raw.shared, key=lambda s: s.name_range)
         for raw, home in zip(shared, self._homes([s.name_range for s in shared]), strict=True):
             self.shared.append(records.shared_record(self.path, self.code, raw, home))
@@ -163,6 +165,8 @@ class _Assembly:
         """Template records of every macro body, and the records of each use."""
         for definition in self.bodies.definitions:
             self._bring(self.bodies.own(definition), -1, None)
+        if not self.uses:
+            return
         homes = self._homes([(use.start, use.end) for use in self.uses])
         brought = 0
         for use, home in zip(self.uses, homes, strict=True):
@@ -230,6 +234,8 @@ class _Assembly:
 
     def _in_place(self, found: list[Placed], order: list[int]) -> tuple[Placed, ...]:
         """`found` in file order, with function indexes brought into it too."""
+        if not found:
+            return ()
         if order:
             found = [
                 msgspec.structs.replace(r, function=order[r.function]) if r.function >= 0 else r
@@ -243,6 +249,8 @@ class _Assembly:
 
     def _variables(self, order: list[int]) -> tuple[Variable, ...]:
         streams = scan.streams(self.prepared.bare)
+        if not streams:
+            return ()
         ranges = [(s.start, s.end) for s in streams]
         homes = self._moved(self._homes(ranges), order)
         in_heads = innermost([(s, s + 1) for s, _ in ranges], [f.head for f in self.raw.functions])
@@ -253,6 +261,8 @@ class _Assembly:
         )
 
     def _regions(self) -> tuple[Region, ...]:
+        if not self.prepared.groups:
+            return ()
         return tuple(
             Region(Span(self.path, branch.start, branch.end), branch.condition, number)
             for number, branch in sorted(
@@ -262,6 +272,8 @@ class _Assembly:
         )
 
     def _aliases(self, order: list[int]) -> tuple[Alias, ...]:
+        if not self.raw.aliases:
+            return ()
         aliases = sorted(self.raw.aliases, key=lambda a: a.name_range)
         homes = self._moved(self._homes([a.name_range for a in aliases]), order)
         return tuple(
@@ -278,10 +290,14 @@ class _Assembly:
 
     def _constants(self) -> tuple[Constant, ...]:
         found = scan.constants(self.path, self.prepared.bare)
+        if not self.raw.constants:
+            return tuple(found)
         found += [Constant(Span(self.path, *c.span), c.name, c.value) for c in self.raw.constants]
         return tuple(sorted(found, key=lambda c: (c.span.start, c.span.end)))
 
     def _structs(self) -> tuple[RecordType, ...]:
+        if not self.raw.scopes:
+            return ()
         scopes = sorted(self.raw.scopes, key=lambda s: s.body)
         homes = innermost([(s.span[0], s.span[0]) for s in scopes], [s.body for s in scopes])
         found = []
@@ -299,6 +315,8 @@ class _Assembly:
         return tuple(found)
 
     def _branches(self, order: list[int]) -> tuple[Branch, ...]:
+        if not self.raw.branches:
+            return ()
         branches = sorted(self.raw.branches, key=lambda b: (b.head, b.span))
         homes = self._moved(self._homes([b.head for b in branches]), order)
         # A missing token at the end of the file lies behind its last byte.
@@ -317,6 +335,8 @@ class _Assembly:
 
     def _console(self) -> list[Identifier]:
         uses = scan.console(self.prepared.bare)
+        if not uses:
+            return []
         ranges = [(u.start, u.end) for u in uses]
         statements = innermost(ranges, self.raw.statements)
         found = []
@@ -336,11 +356,15 @@ class _Assembly:
 
     def _assembly(self) -> list[Assembly]:
         found = assembly.asm_statements(self.code, self.prepared.bare)
+        if not found:
+            return []
         homes = self._homes([(f.start, f.end) for f in found])
         return [assembly.record(self.path, f, home) for f, home in zip(found, homes, strict=True)]
 
     def _flags(self, order: list[int]) -> tuple[Flag, ...]:
         flags = scan.flags(self.prepared.bare)
+        if not flags:
+            return ()
         homes = self._moved(self._homes([(f.start, f.end) for f in flags]), order)
         return tuple(
             Flag(Span(self.path, f.start, f.end), f.name, f.text, home)
@@ -350,6 +374,8 @@ class _Assembly:
 
     def _statics(self) -> tuple[Span, ...]:
         statics = scan.statics(self.prepared.bare)
+        if not statics:
+            return ()
         homes = self._homes([(s.start, s.end) for s in statics])
         return tuple(
             Span(self.path, s.start, s.end)
@@ -359,6 +385,8 @@ class _Assembly:
 
     def _broken(self) -> tuple[Broken, ...]:
         """Error regions; those in kernels and launchers, and hidden records, matter."""
+        if not self.hidden and not self.raw.errors:
+            return ()
         important = [f.body for f in self.raw.functions if f.body and f.read.space == "global"]
         launches = sorted(c.span for c in self.raw.calls if c.configuration is not None)
         homes = set(self._homes(launches)) - {-1}

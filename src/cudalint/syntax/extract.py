@@ -15,9 +15,10 @@ from cudalint.syntax.effort import spend
 from cudalint.syntax.heads import head_start, read_head, read_macro_head, read_parameters
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import normal
+from cudalint.syntax.part import Part
 from cudalint.syntax.prepare import Text, is_head_macro
 from cudalint.syntax.raw import Range, Raw, RawBranch, RawCall, RawFunction, RawScope, RawShared
-from cudalint.syntax.sweep import innermost, outer_first
+from cudalint.syntax.sweep import innermost
 from cudalint.syntax.types import read_aliases, read_enumerators, read_members
 
 _WRAPPERS = frozenset(
@@ -67,15 +68,19 @@ def extract(
     captures: dict[str, list[Node]],
     macros: Expander,
     shared_words: tuple[bytes, ...],
+    part: Part | None = None,
 ) -> Raw:
     """Read every record out of the tree of `text.parse`, of which `captures` are the nodes wanted.
 
-    `shared_words` are macros of the file that stand for `__shared__`.
+    `shared_words` are macros of the file that stand for `__shared__`. `part` is what the
+    nodes are of, None for the whole text.
     """
     raw = Raw()
     raw.defines = any(child.type in _DEFINERS for child in root.children)
     statements = (*captures.get("statement", ()), *captures.get("declaration", ()))
-    raw.statements = sorted([n.byte_range for n in statements], key=outer_first)
+    # In the order of `outer_first`, without a call for each.
+    ordered = sorted([(start, -end) for n in statements for start, end in (n.byte_range,)])
+    raw.statements = [(start, -end) for start, end in ordered]
     _calls(text, captures, raw)
     for node in captures.get("function", ()):
         _function(path, text, macros, node, "definition", raw)
@@ -92,7 +97,7 @@ def extract(
         _branches(text, node, raw)
     raw.aliases = read_aliases(text, captures)
     raw.constants = read_enumerators(text.code, captures.get("enumerators", ()))
-    _shared(text, root, shared_words, raw)
+    _shared(text, root, shared_words, raw, part)
     raw.errors = [
         (n.start_byte, max(n.end_byte, n.start_byte + 1))
         for name in ("error", "missing")
@@ -102,6 +107,8 @@ def extract(
 
 
 def _calls(text: Text, captures: dict[str, list[Node]], raw: Raw) -> None:
+    if "call" not in captures:
+        return
     lists = sorted([n.byte_range for n in captures.get("arguments", ())])
     opens = {end: start for start, end in lists}
     # Where parentheses are missing, several lists end at once.
@@ -315,11 +322,15 @@ def _condition(text: Text, node: Node, keyword: str) -> str:
     return normal(inside[1:-1] if inside.startswith(b"(") else inside)
 
 
-def _shared(text: Text, root: Node, words: tuple[bytes, ...], raw: Raw) -> None:
+def _shared(text: Text, root: Node, words: tuple[bytes, ...], raw: Raw, part: Part | None) -> None:
     """The declarations that hold a `__shared__`, one record for each declarator."""
-    starts = [m.end() for m in _SHARED.finditer(text.bare)]
+    starts = [m.end() for m in _SHARED.finditer(text.bare)] if b"__shared__" in text.bare else []
     for word in words:
         starts += [m.end() for m in re.finditer(rb"\b" + word + rb"\b", text.bare)]
+    if part is not None:
+        starts = [start for start in starts if part.start <= start < part.end]
+    if not starts:
+        return
     seen: set[int] = set()
     for at in sorted(_next_tokens(text.parse, starts)):
         node = root.descendant_for_byte_range(at, at)

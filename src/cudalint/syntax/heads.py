@@ -6,6 +6,7 @@ unmasked text, with the file's macros expanded.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -57,6 +58,9 @@ _QUALIFIER = regex(
     r"(?<!\w)(?:[A-Za-z_]\w* ?(?:<[^<>]*(?:<[^<>]*(?:<[^<>]*>[^<>]*)*>[^<>]*)*> ?)?:: ?)+$"
 )
 _LONGEST_QUALIFIER = 400
+_LONG_HEAD = 400
+_LONG_PARAMETER = 200
+"""What is longer is not kept to be looked up again."""
 _ACCESS = regex(rb"\s*(?:public|private|protected)\s*:(?!:)")
 
 
@@ -98,26 +102,63 @@ def read_head(
     """
     before = code[start : name[0]]
     after = code[tail[0] : tail[1]]
-    text, template = _strip_templates(before)
-    expanded = (
-        macros.expand(text + b" \x00 " + after) if macros.by_name else text + b" \x00 " + after
-    )
-    bounds = _bounds(path, code, start, name, tail, expanded)
-    plain = _without_calls(expanded)
-    words = tuple(w.decode() for w in _WORD.findall(plain))
-    if macros.by_name:
-        written = (w.decode() for w in _WORD.findall(_without_calls(text)))
-        words += tuple(w for w in written if w not in words)
+    said = _said(before, after) if len(before) + len(after) < _LONG_HEAD else _say(before, after)
+    if macros.by_name and not macros.by_name.keys().isdisjoint(said.mentions):
+        said = _say(before, after, macros)
+    bounds = _bounds(path, code, start, name, tail, said.text) if said.bounded else None
     return Head(
         start=start,
-        words=words,
-        space=_space(words, expanded),
-        c_linkage=b'"C"' in expanded and _C_LINKAGE.search(expanded) is not None,
-        static="static" in words,
-        template=template,
+        words=said.words,
+        space=said.space,
+        c_linkage=said.c_linkage,
+        static="static" in said.words,
+        template=said.template,
         bounds=bounds,
-        return_type=_return_type(plain.split(b"\x00")[0]),
+        return_type=said.return_type,
     )
+
+
+class _Said(msgspec.Struct, frozen=True, gc=False):
+    """What the words of a head say, wherever it stands.
+
+    `text` is without `template <…>`, macros expanded; `mentions` are the words as written.
+    """
+
+    text: bytes
+    mentions: tuple[bytes, ...]
+    words: tuple[str, ...]
+    space: Literal["global", "device", "host", "host device"]
+    c_linkage: bool
+    template: str | None
+    return_type: str
+    bounded: bool
+
+
+def _say(before: bytes, after: bytes, macros: Expander | None = None) -> _Said:
+    text, template = _strip_templates(before)
+    whole = text + b" \x00 " + after
+    mentions = tuple(_WORD.findall(whole))
+    if macros is not None:
+        whole = macros.expand(whole)
+    plain = _without_calls(whole)
+    words = tuple(w.decode() for w in _WORD.findall(plain))
+    if macros is not None:
+        written = (w.decode() for w in _WORD.findall(_without_calls(text)))
+        words += tuple(w for w in written if w not in words)
+    return _Said(
+        whole,
+        mentions,
+        words,
+        _space(words, whole),
+        b'"C"' in whole and _C_LINKAGE.search(whole) is not None,
+        template,
+        _return_type(plain.split(b"\x00")[0]),
+        b"__launch_bounds__" in whole,
+    )
+
+
+# Most heads of a tree, parameters aside, are ones that were there before.
+_said = lru_cache(maxsize=4096)(_say)
 
 
 def read_macro_head(
@@ -171,11 +212,16 @@ def read_parameters(
 
 def read_parameter(span: Span, text: bytes) -> Parameter:
     """One parameter or variable declarator with its type, as `model.Parameter` says."""
+    return Parameter(span, *(_declared if len(text) < _LONG_PARAMETER else _declare)(text))
+
+
+def _declare(text: bytes) -> tuple[str, str, str | None]:
+    """The type, the name and the default of a parameter."""
     if text == b"...":
-        return Parameter(span, "...", "")
+        return "...", "", None
     plain = _PLAIN_PARAMETER.fullmatch(text)
     if plain is not None and plain.group(2) not in _TYPE_WORDS:
-        return Parameter(span, normal(plain.group(1)), plain.group(2).decode())
+        return normal(plain.group(1)), plain.group(2).decode(), None
     default = None
     equals = _top_level_equals(text)
     if equals >= 0:
@@ -185,16 +231,20 @@ def read_parameter(span: Span, text: bytes) -> Parameter:
     pointer = _FUNCTION_POINTER.search(text)
     if pointer is not None:
         name = (pointer.group(1) or b"").decode()
-        return Parameter(span, normal(text), name, default)
+        return normal(text), name, default
     # A macro with arguments after the name brings attributes; `int done(int)` is named done.
     called = _LAST_CALL.search(text) if text.endswith(b")") else None
     if called is not None and _names_a_parameter(text[: called.start()], called.group(1)):
         text = text[: called.end(2)]
     match = _NAME_AT_END.search(text)
     if match is None or not _names_a_parameter(text[: match.start()], match.group(1)):
-        return Parameter(span, normal(text), "", default)
+        return normal(text), "", default
     stars = b"*" * match.group(2).count(b"[")
-    return Parameter(span, normal(text[: match.start()] + stars), match.group(1).decode(), default)
+    return normal(text[: match.start()] + stars), match.group(1).decode(), default
+
+
+# `int n` and `cudaStream_t stream` are in every file.
+_declared = lru_cache(maxsize=8192)(_declare)
 
 
 def _names_a_parameter(before: bytes, name: bytes) -> bool:
@@ -262,7 +312,7 @@ def _bounds(
     tail: tuple[int, int],
     expanded: bytes,
 ) -> LaunchBounds | None:
-    match = _BOUNDS.search(expanded) if b"__launch_bounds__" in expanded else None
+    match = _BOUNDS.search(expanded)
     if match is None:
         return None
     close = close_of(expanded, match.end() - 1)

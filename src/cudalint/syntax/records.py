@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from cudalint.finding import Span
 from cudalint.regex import regex
@@ -28,6 +29,8 @@ _LAUNCH_UNITS = 400
 _WRAPPED = regex(rb"\s*\(\s*&?\s*(?:::\s*)?([A-Za-z_]\w*)\s*\)\s*")
 _LAST_NAME = regex(rb"(~?[A-Za-z_]\w*)\s*\Z")
 _AFTER_RECEIVER = regex(rb"(?:\.|->)\s*(?:template\s+)?(?:[A-Za-z_]\w*\s*::\s*)*\Z", re.DOTALL)
+_LONG_CALLEE = 200
+"""What is longer is not kept to be looked up again."""
 _WINDOW = 400
 """In so many bytes before its end is what matters of a callee."""
 
@@ -66,22 +69,13 @@ def _at_end(pattern: re.Pattern[bytes], text: bytes, end: int) -> re.Match[bytes
 def call_record(path: str, code: bytes, raw: RawCall, function: int, via_macro: str = "") -> Call:
     """A `Call` with its texts from `code`."""
     start, end = raw.span
-    low, high = start, raw.open_at
-    callee = name = code[low:high].decode("utf-8", "replace")
-    receiver = ""
-    if not (name.isidentifier() and name.isascii()):
-        written = code[low:high]
-        callee = normal(written)
-        name_range, receiver = split_callee(written)
-        if name_range is None:
-            name = ""
-        else:
-            low, high = start + name_range[0], start + name_range[1]
-            name = code[low:high].decode("utf-8", "replace")
+    written = code[start : raw.open_at]
+    read = _callee_read if len(written) < _LONG_CALLEE else _read_callee
+    callee, name, receiver, low, high = read(written)
     spend(_CALL_UNITS + (end - start) // _BYTES_A_UNIT)
     return Call(
         Span(path, start, end),
-        Span(path, low, high),
+        Span(path, start + low, start + high),
         Span(path, *raw.statement),
         callee,
         name,
@@ -92,6 +86,23 @@ def call_record(path: str, code: bytes, raw: RawCall, function: int, via_macro: 
         raw.whole,
         via_macro,
     )
+
+
+def _read_callee(written: bytes) -> tuple[str, str, str, int, int]:
+    """The callee as it reads, its name, its receiver, and where the name stands in it."""
+    callee = written.decode("utf-8", "replace")
+    if callee.isidentifier() and callee.isascii():
+        return callee, callee, "", 0, len(written)
+    callee = normal(written)
+    name_range, receiver = split_callee(written)
+    if name_range is None:
+        return callee, "", receiver, 0, len(written)
+    low, high = name_range
+    return callee, written[low:high].decode("utf-8", "replace"), receiver, low, high
+
+
+# What is called in a tree is called in many places.
+_callee_read = lru_cache(maxsize=8192)(_read_callee)
 
 
 def launch_record(
