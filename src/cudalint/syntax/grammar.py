@@ -17,6 +17,7 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 from cudalint.regex import regex
 from cudalint.syntax.effort import TooComplexError, spend
 from cudalint.syntax.lastread import last_read
+from cudalint.syntax.part import Part
 
 _PLAIN = {
     "call": ("call_expression",),
@@ -184,17 +185,22 @@ def _parse_long(parser: Parser, text: bytes) -> Node:
     return tree.root_node
 
 
-def wanted(root: Node, text: bytes) -> dict[str, list[Node]]:
-    """The nodes of a tree that are wanted, by name and in no particular order.
+def wanted(root: Node, text: bytes, part: Part | None = None) -> dict[str, list[Node]]:
+    """The nodes of a tree, or of a part of it, that are wanted, by name and in no particular order.
 
     Raises TooComplexError.
     """
     grammar = _grammar()
     if grammar.read > _QUERY_PAYS:
-        if len(text) > _MAX_NODES_DEEP and _may_be_deep(text) and _is_deep(root):
+        looked_at = text if part is None else text[part.start : part.end]
+        if len(looked_at) > _MAX_NODES_DEEP and _may_be_deep(looked_at) and _is_deep(root):
             raise TooComplexError("an expression or a statement is too long")
-        return _query(root, text, grammar)
-    return _walk(root, text, grammar.kinds)
+        found = _query(root, text, grammar, part)
+    else:
+        found = _walk(root, text, grammar.kinds)
+    if part is None:
+        return found
+    return {name: [n for n in nodes if part.holds(n.byte_range)] for name, nodes in found.items()}
 
 
 def _may_be_deep(text: bytes) -> bool:
@@ -220,8 +226,12 @@ def _is_deep(root: Node) -> bool:
             depth -= 1
 
 
-def _query(root: Node, text: bytes, grammar: _Grammar) -> dict[str, list[Node]]:
-    found: dict[str, list[Node]] = QueryCursor(grammar.query).captures(root)
+def _query(root: Node, text: bytes, grammar: _Grammar, part: Part | None) -> dict[str, list[Node]]:
+    cursor = QueryCursor(grammar.query)
+    if part is not None:
+        # Also what is missing at the very ends of the part.
+        cursor.set_byte_range(max(0, part.start - 1), min(part.end, len(text)) + 1)
+    found: dict[str, list[Node]] = cursor.captures(root)
     kinds, find = grammar.kinds, text.find
     declarations = found.get("declaration", [])
     found["prototype"] = [

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from cudalint.regex import regex
 from cudalint.syntax.attributes import mask_attributes, mask_kernel_heads
 from cudalint.syntax.brackets import after_space, close_of, template_close
@@ -45,17 +47,18 @@ def launches_of_macros(
 ) -> None:
     """Make launches of the calls between whose callee and arguments a macro puts `<<<…>>>`."""
     by_name = {d.name: d for d in definitions}
-    calls = {call.open_at: call for call in raw.calls}
+    places = {call.open_at: place for place, call in enumerate(raw.calls)}
     for use in uses:
         definition = by_name.get(use.name)
         open_at = after_space(bare, use.end)
-        call = calls.get(open_at)
-        if definition is None or call is None or call.span[0] >= use.start:
+        place = places.get(open_at)
+        if definition is None or place is None or raw.calls[place].span[0] >= use.start:
             continue
         arguments = bare[use.open_at + 1 : use.close_at] if use.open_at >= 0 else b""
         body = substitute(definition.body, argument_values(definition, arguments)).strip()
-        call.configuration = (use.start, use.end)
-        call.written = body[3:-3]
+        raw.calls[place] = msgspec.structs.replace(
+            raw.calls[place], configuration=(use.start, use.end), written=body[3:-3]
+        )
 
 
 def islands(

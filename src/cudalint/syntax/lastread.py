@@ -1,10 +1,11 @@
 """Reading files again after a change, from what was read before the change.
 
 That is for an editor, where it saves most of the time of a keystroke: a file that is as
-it was has the model that it had, and one that has changed is parsed from the tree that
-it had. The tree of broken code may be another than that of a fresh parse, since the
-parser mends it from where it starts; so nothing that is read like this goes into the
-cache, and whoever reads like this reads afresh once the typing pauses.
+it was has the model that it had. One that has changed is parsed from the tree that it
+had, and only what has changed is read out of that (`cudalint.syntax.again`). The tree of
+broken code may be another than that of a fresh parse, since the parser mends it from
+where it starts; so nothing that is read like this goes into the cache, and whoever reads
+like this reads afresh once the typing pauses.
 """
 
 from __future__ import annotations
@@ -14,13 +15,43 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from cudalint.syntax.difference import common_ends
+
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
     from cudalint.syntax.model import FileModel
+    from cudalint.syntax.prepare import Text
+    from cudalint.syntax.raw import Raw
 
 Place = tuple[str, int]
 """A file, and the number of one of the texts that it is parsed as."""
+
+
+class Read(msgspec.Struct, frozen=True):
+    """What was read of a text, and `ground`: what that depends on beside the text."""
+
+    ground: tuple[object, ...]
+    text: Text
+    raw: Raw
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What was read of the text that was there before, and where the two trees differ."""
+
+    before: Read
+    differing: tuple[tuple[int, int], ...]
+
+
+class _Kept(msgspec.Struct):
+    """A text with its tree; `change` is what it comes from, where that was read."""
+
+    text: bytes
+    tree: Tree
+    read: Read | None = None
+    change: Change | None = None
 
 
 class LastRead:
@@ -32,21 +63,21 @@ class LastRead:
     def __init__(self) -> None:
         self.afresh = True
         self._models: dict[str, tuple[bytes, FileModel]] = {}
-        self._trees: dict[Place, tuple[bytes, Tree]] = {}
-        self._old: dict[Place, tuple[bytes, Tree]] = {}
+        self._texts: dict[Place, _Kept] = {}
+        self._old: dict[Place, _Kept] = {}
         self._at: Place = ("", 0)
 
     def begin(self) -> None:
         """What is kept from now on is for the next run; what was kept is for this one."""
         self.afresh = not self._models
-        self._old, self._trees = self._trees, {}
+        self._old, self._texts = self._texts, {}
 
     def model(self, path: str, data: bytes) -> FileModel | None:
         """The model of a file that is as it was, and keep its trees; None for any other."""
         before = self._models.get(path)
         if before is None or before[0] != data:
             return None
-        self._trees |= {at: kept for at, kept in self._old.items() if at[0] == path}
+        self._texts |= {at: kept for at, kept in self._old.items() if at[0] == path}
         return before[1]
 
     def keep_models(self, models: Mapping[str, FileModel], contents: Mapping[str, bytes]) -> None:
@@ -59,16 +90,33 @@ class LastRead:
 
     def old_tree(self, text: bytes) -> Tree | None:
         """The last tree in the place of `text`, told what has changed; None the first time."""
-        before = self._old.pop(self._at, None)
+        before = self._old.get(self._at)
         if before is None:
             return None
-        _edit(*before, text)
-        return before[1]
+        _edit(before.text, before.tree, text)
+        return before.tree
 
     def keep_tree(self, text: bytes, tree: Tree) -> None:
         """Keep the tree of the text that was last asked for, and go on to the next."""
-        self._trees[self._at] = (text, tree)
+        before = self._old.pop(self._at, None)
+        kept = _Kept(text, tree)
+        if before is not None and before.read is not None:
+            ranges = before.tree.changed_ranges(tree)
+            differing = tuple((one.start_byte, one.end_byte) for one in ranges)
+            kept.change = Change(before.read, differing)
+        self._texts[self._at] = kept
         self._at = (self._at[0], self._at[1] + 1)
+
+    def change(self, number: int) -> Change | None:
+        """What the text with this number of the file at hand was, if it was read before."""
+        kept = self._texts.get((self._at[0], number))
+        return kept.change if kept else None
+
+    def keep_read(self, number: int, read: Read) -> None:
+        """Keep what was read of the text with this number, where its tree is kept."""
+        kept = self._texts.get((self._at[0], number))
+        if kept:
+            kept.read, kept.change = read, None
 
 
 _CURRENT: ContextVar[LastRead | None] = ContextVar("last_read", default=None)
@@ -92,24 +140,10 @@ def last_read() -> LastRead | None:
 
 def _edit(old: bytes, tree: Tree, new: bytes) -> None:
     """Tell the tree of `old` that what lies between the common ends was replaced."""
-    shorter = min(len(old), len(new))
-    start = _common(old, new, shorter)
-    tail = _common(old[::-1], new[::-1], shorter - start)
+    start, tail = common_ends(old, new)
     old_end, new_end = len(old) - tail, len(new) - tail
     points = (_point(old, start), _point(old, old_end), _point(new, new_end))
     tree.edit(start, old_end, new_end, *points)
-
-
-def _common(one: bytes, other: bytes, most: int) -> int:
-    """How many bytes two texts have in common at their start, up to `most`."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _point(text: bytes, at: int) -> tuple[int, int]:

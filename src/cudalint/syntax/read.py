@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cudalint.syntax.again import Again
 from cudalint.syntax.assemble import assemble
 from cudalint.syntax.effort import Budget, spend
 from cudalint.syntax.extract import extract
@@ -109,14 +110,20 @@ def _read(path: str, data: bytes) -> Iterator[FileModel | None]:
         last.start(path)
     trees = [parse(text.parse) for text in variants]
     yield None
-    looked_over = [wanted(tree, text.parse) for tree, text in zip(trees, variants, strict=True)]
+    again = Again(prepared.definitions, shared_words)
+    parts = again.parts(variants, trees)
+    looked_over = [
+        wanted(tree, text.parse, part)
+        for text, tree, part in zip(variants, trees, parts, strict=True)
+    ]
     yield None
     pieces = [
-        (extract(path, text, tree, found, expander, shared_words), text)
-        for text, tree, found in zip(variants, trees, looked_over, strict=True)
+        (extract(path, text, tree, found, expander, shared_words, part), text)
+        for text, tree, found, part in zip(variants, trees, looked_over, parts, strict=True)
     ]
     del trees, looked_over
     yield None
+    pieces = again.whole(pieces)
     raw = merge(pieces)
     launches_of_macros(pieces[0][1].bare, raw, uses, configurations)
     hidden = islands(path, pieces[0][1], raw, expander, shared_words)
