@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.devicecode.devicecode import device_only, enclosing
+from cudalint.hostcode.streamwork import STREAM_AT
+from cudalint.syntax.model import Call, Launch
 
 if TYPE_CHECKING:
     from cudalint.project.project import Project
-    from cudalint.syntax.model import Call, FileModel, Launch
+    from cudalint.syntax.model import FileModel
 
 RECORDS = (
     *("cudaEventRecord", "cudaEventRecordWithFlags", "cuEventRecord", "cuEventRecordWithFlags"),
 )
 WAITS = ("cudaStreamWaitEvent", "cuStreamWaitEvent")
 _STREAM_OF_LAUNCH = 3
+
+Work = tuple[Call | Launch, str]
+"""What puts work on a stream, and that stream's name."""
 
 
 class Ordered(msgspec.Struct, frozen=True):
@@ -47,7 +52,15 @@ class Ordered(msgspec.Struct, frozen=True):
             if len(arguments) > 1:
                 yield call, bare(arguments[0].text), bare(arguments[1].text)
 
-    def launched(self) -> Iterator[tuple[Launch, str]]:
+    def given_work(self) -> Iterator[Work]:
+        """Each API call that names the stream which it puts work on, with that stream."""
+        for call in self.calls:
+            place = STREAM_AT.get(call.name, -1)
+            arguments = call.arguments if place >= 0 else ()
+            if len(arguments) > place >= 0:
+                yield call, bare(arguments[place].text)
+
+    def launched(self) -> Iterator[Work]:
         """Each launch that names a stream, with it."""
         for launch in self.launches:
             if len(launch.configuration) > _STREAM_OF_LAUNCH:

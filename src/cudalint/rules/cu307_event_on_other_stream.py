@@ -7,18 +7,20 @@ from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Confidence, Finding, Level, Related
-from cudalint.hostcode.streamorder import RECORDS, Ordered, at, functions_with
+from cudalint.hostcode.streamorder import RECORDS, Ordered, Work, at, functions_with
 from cudalint.hostcode.streams import null_stream
 from cudalint.project.project import Project
 from cudalint.regex import regex
 from cudalint.rule import Example, NoOptions, ProjectRule
-from cudalint.syntax.model import Call, Launch
+from cudalint.syntax.model import Call
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\
 {_SPDX}extern "C" __global__ void __launch_bounds__(32) k(float* o) {{ *o = 1.f; }}
 """
 _NAMED = regex(r"[A-Za-z_][\w.>\[\]-]*")
+_API = regex(r"(?:cuda[A-Z]|cu[A-Z]|dim3$)")
+_JUMPS = regex(r"[{}]|\b(?:if|else|for|while|do|switch|case|default|goto|return|break|continue)\b")
 _LIFE = regex(r"(?:Stream|Event)(?:Create|Destroy)")
 
 
@@ -26,10 +28,12 @@ class EventOnOtherStream(ProjectRule):
     """An event is recorded on another stream than the work that it should mark.
 
     What it does
-        Reports `cudaEventRecord(e, b)` after a launch on a stream `a`, in a
-        function that does nothing else on `b`: no work, no wait, no other use of
+        Reports `cudaEventRecord(e, b)` after a launch or a copy on a stream `a`, in
+        a function that does nothing else on `b`: no work, no wait, no other use of
         the name. Where the function makes `a` wait for the event, or passes `b`
-        on, it is left alone. Records on a null stream are CU302's business.
+        on, it is left alone. Also reports it where `b` has waited for an event,
+        and all that follows up to the record is work on `a`: the new event is no
+        later than the old one. Records on a null stream are CU302's business.
 
     Why it matters
         The event is complete before the kernel is. What waits for it reads
@@ -40,7 +44,7 @@ class EventOnOtherStream(ProjectRule):
             cudaEventRecord(done, copy);
 
     How to fix
-        Record on the stream of the launch: `cudaEventRecord(done, compute)`; or
+        Record on the stream of the work: `cudaEventRecord(done, compute)`; or
         make the other stream wait first, with `cudaStreamWaitEvent`.
 
     Sources
@@ -52,8 +56,10 @@ class EventOnOtherStream(ProjectRule):
     name = "event-on-other-stream"
     level = Level.ERROR
     messages = {
-        "other": "'{0}' marks '{1}' on stream '{2}', on which '{3}' has no work, after a launch "
-        "on '{4}'; record on the stream of the launch.",
+        "other": "'{0}' marks '{1}' on stream '{2}', on which '{3}' has no work, after work "
+        "on '{4}'; record on the stream of the work.",
+        "waited": "'{0}' marks '{1}' on stream '{2}', which has had no work since it waited for "
+        "'{3}'; the work in between is on '{4}': put it on '{2}', or record there.",
     }
 
     INVALID = (
@@ -120,7 +126,7 @@ void run(CUfunction f, void** a, CUstream s, CUstream t, CUevent e) {
   ~~~~~~~~~~~~~
 }
 """,
-            message="'cuEventRecord' marks 'e' on stream 't', on which 'run' has no work, after a",
+            message="'cuEventRecord' marks 'e' on stream 't', on which 'run' has no work, after",
         ),
         Example(
             code=_KERNEL
@@ -133,8 +139,56 @@ template <typename T> void step(T* o, cudaEvent_t e, cudaStream_t a, cudaStream_
 }
 """,
         ),
+        Example(
+            code=_KERNEL
+            + """\
+#define CHECK(x) do { if ((x) != cudaSuccess) throw 1; } while (0)
+void step(float* a, float* o, cudaEvent_t ready, cudaEvent_t pushed, cudaStream_t main,
+          cudaStream_t push) {
+  k<<<1, 32, 0, main>>>(o);
+  CHECK(cudaEventRecord(ready, main));
+  CHECK(cudaStreamWaitEvent(push, ready, 0));
+  CHECK(cudaMemcpyAsync(a, o, 4, cudaMemcpyDeviceToDevice, main));
+  CHECK(cudaEventRecord(pushed, push));
+        ~~~~~~~~~~~~~~~
+  CHECK(cudaStreamWaitEvent(main, pushed, 0));
+}
+""",
+            message="'push', which has had no work since it waited for 'ready'; the work in",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+void fill(float* a, size_t n, cudaEvent_t done, cudaStream_t s, cudaStream_t t) {
+  cudaMemsetAsync(a, 0, n, s);
+  cudaEventRecord(done, t);
+  ~~~~~~~~~~~~~~~
+}
+""",
+        ),
     )
     VALID = (
+        Example(
+            code=_KERNEL
+            + """\
+void step(float* a, float* o, cudaEvent_t e, cudaEvent_t d, cudaStream_t s, cudaStream_t t,
+          Library& library, bool both) {
+  cudaEventRecord(e, s);
+  cudaStreamWaitEvent(t, e, 0);
+  k<<<1, 32, 0, s>>>(o);
+  cudaMemcpyAsync(a, o, 4, cudaMemcpyDeviceToDevice, t);
+  cudaEventRecord(d, t);
+  cudaStreamWaitEvent(t, e, 0);
+  k<<<1, 32, 0, s>>>(o);
+  library.run(a);
+  cudaEventRecord(d, t);
+  cudaStreamWaitEvent(t, e, 0);
+  if (both) k<<<1, 32, 0, s>>>(o);
+  cudaEventRecord(d, t);
+  cudaStreamWaitEvent(s, d, 0);
+}
+""",
+        ),
         Example(
             code=_KERNEL
             + """\
@@ -209,44 +263,78 @@ void step(float* o, cudaEvent_t e, cudaStream_t* all, int i, cudaStream_t t) {
             yield from self._function(ordered, context)
 
     def _function(self, ordered: Ordered, context: Context) -> Iterator[Finding]:
-        launched: list[tuple[Call | Launch, str]] = [
-            *ordered.launched(),
-            *_driver_launches(ordered),
-        ]
+        worked = [*ordered.launched(), *ordered.given_work()]
         for record, event, stream in ordered.records():
             if record.via_macro or null_stream(stream) or not _NAMED.fullmatch(stream):
                 continue
-            before = [pair for pair in launched if at(pair[0]) < at(record)]
-            streams = [name for _, name in before]
-            if not before or not all(_differ(name, stream) for name in streams):
+            wait = _last_wait(stream, record, ordered)
+            if wait is not None:
+                between = [pair for pair in worked if at(wait[0]) < at(pair[0]) < at(record)]
+                if _only_elsewhere(between, stream, wait[0], record, ordered, context):
+                    yield self._found("waited", record, event, stream, wait[1], between[-1])
+                continue
+            before = [pair for pair in worked if at(pair[0]) < at(record)]
+            if not before or not all(_differ(name, stream) for _, name in before):
                 continue
             joined = any(waited == event for _, _, waited in ordered.waits())
             if joined or _used_otherwise(stream, record, ordered, context):
                 continue
-            launch, name = before[-1]
-            yield self.report(
-                "other",
-                record.name_span,
-                record.name,
-                event,
-                stream,
-                context.models[ordered.path].functions[ordered.function].name,
-                name,
-                related=(Related(launch.use or launch.name_span, f"launch on '{name}'"),),
-                confidence=Confidence.MEDIUM,
-                extents=(record.statement,),
-            )
+            name = context.models[ordered.path].functions[ordered.function].name
+            last = max(before, key=lambda pair: at(pair[0]))
+            yield self._found("other", record, event, stream, name, last)
+
+    def _found(
+        self, message: str, record: Call, event: str, stream: str, other: str, last: Work
+    ) -> Finding:
+        work, name = last
+        return self.report(
+            message,
+            record.name_span,
+            record.name,
+            event,
+            stream,
+            other,
+            name,
+            related=(Related(work.use or work.name_span, f"work on '{name}'"),),
+            confidence=Confidence.MEDIUM,
+            extents=(record.statement,),
+        )
 
 
-def _driver_launches(ordered: Ordered) -> Iterator[tuple[Call, str]]:
-    from cudalint.hostcode.streamorder import bare
-    from cudalint.hostcode.streamwork import STREAM_AT
+def _last_wait(stream: str, record: Call, ordered: Ordered) -> tuple[Call, str] | None:
+    """The last wait of a stream before a record, with the event that it waits for."""
+    found = [
+        (call, event)
+        for call, waiting, event in ordered.waits()
+        if waiting == stream and at(call) < at(record)
+    ]
+    return max(found, key=lambda pair: at(pair[0]), default=None)
 
-    for call in ordered.calls:
-        if "Launch" in call.name and call.name in STREAM_AT:
-            arguments = call.arguments
-            if len(arguments) > STREAM_AT[call.name]:
-                yield call, bare(arguments[STREAM_AT[call.name]].text)
+
+def _only_elsewhere(
+    between: list[Work],
+    stream: str,
+    wait: Call,
+    record: Call,
+    ordered: Ordered,
+    context: Context,
+) -> bool:
+    """Whether what stands between a wait and a record, one after the other, is on other streams."""
+    bindings = context.bindings(ordered.path, ordered.function)
+    if bindings is None or not between or wait.via_macro:
+        return False
+    if not all(_differ(name, stream) for _, name in between):
+        return False
+    start, end = wait.statement.end, record.statement.start
+    code = bindings.code[start:end]
+    if _JUMPS.search(code) or re.search(rf"(?<![\w.>]){re.escape(stream)}(?!\w)", code):
+        return False
+    calls = [call for call in ordered.calls if start <= call.span.start < end]
+    known = [call for call in calls if _API.match(call.name)]
+    return all(
+        call in known or any(call.span.covers(inner.span.start) for inner in known)
+        for call in calls
+    )
 
 
 def _differ(a: str, b: str) -> bool:
