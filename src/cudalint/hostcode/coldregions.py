@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from cudalint.hostcode.absence import held, missing, names
 from cudalint.hostcode.fatalbranches import fatal_branches
 from cudalint.hostcode.guards import debug_guarded, may_be_guarded
+from cudalint.hostcode.makers import Makers
 from cudalint.hostcode.making import assigned_to, given, grown, makes, makes_held, may_make
 from cudalint.hostcode.predicates import debug_only
 from cudalint.project.headermacros import home
@@ -59,6 +60,7 @@ class ColdRegions:
         self._models = models
         self._sources = sources
         self._codes = codes
+        self._makers = Makers(models, codes)
         self._flags: dict[str, _Flags] = {}
         self._cold: dict[str, _Ranges] = {}
         self._lazy: dict[str, _Ranges] = {}
@@ -118,6 +120,9 @@ class ColdRegions:
             made = any(
                 makes(call, tested, zero=zero) and not self._goes_elsewhere(call, branch, tested)
                 for call in calls.inside(branch.span)
+            )
+            made = made or any(
+                self._makers.make(call, branch, tested) for call in calls.inside(branch.span)
             )
             if made or self._makes_new(branch.span, tested):
                 yield branch.span, f"makes at the first need what '{branch.condition}' tests"

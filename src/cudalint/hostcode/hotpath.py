@@ -18,6 +18,7 @@ from cudalint.project.headermacros import home
 
 if TYPE_CHECKING:
     from cudalint.hostcode.launchpath import Witness
+    from cudalint.project.callgraph import Node
     from cudalint.project.project import Project
     from cudalint.syntax.model import Call, Launch
 
@@ -65,19 +66,33 @@ class HotPath:
 
     def place(self, record: Call | Launch) -> OnPath | None:
         """Where `record` is on a launch path; None in device code, cold code and elsewhere."""
+        node = self._node(record)
+        witness = None if node is None else self._project.launch_paths.witness(node)
+        if node is None or witness is None:
+            return None
+        return OnPath(node.function.name, witness, self._project.cold_regions.lazy(record))
+
+    def lazy_place(self, record: Call | Launch) -> OnPath | None:
+        """Where `record` runs at the first need alone: in a lazy region, or called in one."""
+        node = self._node(record)
+        if node is None:
+            return None
+        paths = self._project.launch_paths
+        if paths.is_on_path(node.id):
+            witness = paths.witness(node) if self._project.cold_regions.lazy(record) else None
+        else:
+            witness = self._project.lazy_paths.witness(node)
+        return None if witness is None else OnPath(node.function.name, witness, lazy=True)
+
+    def _node(self, record: Call | Launch) -> Node | None:
+        """The function of `record`; None for device code, cold regions and macros' bodies."""
         path = home(record)
         if record.function < 0 or (record.via_macro and record.use is None):
             return None
         if device_only(self._project.models[path], record.function):
             return None
         node = self._project.graph.node_at(path, record.function)
-        regions = self._project.cold_regions
-        if node is None or regions.cold(record):
-            return None
-        witness = self._project.launch_paths.witness(node)
-        if witness is None:
-            return None
-        return OnPath(node.function.name, witness, regions.lazy(record))
+        return None if node is None or self._project.cold_regions.cold(record) else node
 
     @cached_property
     def _calls(self) -> dict[str, list[Call]]:

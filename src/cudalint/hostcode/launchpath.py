@@ -88,14 +88,18 @@ class LaunchPaths:
         return Witness(
             root=root.name,
             root_span=root.name_span,
-            below=tuple(self._hop(edge) for edge in reversed(below)),
-            down=tuple(self._hop(edge) for edge in down),
+            below=tuple(self.hop(edge) for edge in reversed(below)),
+            down=tuple(self.hop(edge) for edge in down),
             launch=sites[0] if sites else None,
         )
 
     def is_cold(self, id_: int) -> bool:
         """Whether the node with this id is a cold function."""
         return self._cold[id_]
+
+    def is_on_path(self, id_: int) -> bool:
+        """Whether the node with this id is on a launch path."""
+        return id_ in self._up
 
     def is_root(self, id_: int) -> bool:
         """Whether a launch is reached from the node with this id, or it is marked hot."""
@@ -113,7 +117,8 @@ class LaunchPaths:
             id_ = edge.callee
         return found
 
-    def _hop(self, edge: Edge) -> Hop:
+    def hop(self, edge: Edge) -> Hop:
+        """A call as a step of a witness."""
         return Hop(edge.span, self._graph.nodes[edge.callee].function.name, edge.certain)
 
     def _length(self, edge: Edge) -> int:

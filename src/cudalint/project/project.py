@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cudalint.hostcode.coldregions import ColdRegions
     from cudalint.hostcode.hotpath import HotPath
     from cudalint.hostcode.launchpath import LaunchPaths
+    from cudalint.hostcode.lazypaths import LazyPaths
     from cudalint.hostcode.terminalresults import TerminalResults
     from cudalint.project.callgraph import CallGraph
     from cudalint.project.commands import Commands
@@ -135,6 +136,13 @@ class Project:
         from cudalint.hostcode.launchpath import LaunchPaths
 
         return LaunchPaths(self.graph, self.coldness)
+
+    @cached_property
+    def lazy_paths(self) -> LazyPaths:
+        """Which functions run at the first need of a resource alone, and why."""
+        from cudalint.hostcode.lazypaths import LazyPaths
+
+        return LazyPaths(self.graph, self.launch_paths, self.cold_regions)
 
     @cached_property
     def hot_path(self) -> HotPath:

@@ -30,8 +30,9 @@ class LazyInitialisation(ProjectRule):
         Reports, in a function on a launch path, what a branch does that tests
         whether a resource is absent (`if (!buf_)`) or too small (`if (cap < n)`)
         and makes it: memory that is taken or freed, uploads, streams, events and
-        library handles that are created. It is a note, instead of CU205, CU304,
-        CU305 and CU306.
+        library handles that are created. So it does for what the functions do
+        that such a branch calls, where nothing else on a launch path calls them.
+        It is a note, instead of CU205, CU304, CU305 and CU306.
 
     Why it matters
         The first step, or the first longer one, takes milliseconds more than the
@@ -191,8 +192,63 @@ struct Runner {
 };
 """,
         ),
+        Example(
+            code=_KERNEL
+            + """\
+struct Op {
+  float* buf_ = nullptr;
+  float* out_ = nullptr;
+  float* made() { float* p; cudaMalloc(&p, 4); return p; }
+                            ~~~~~~~~~~
+  void allocBuffers();
+  void run(cudaStream_t s) {
+    if (!buf_) allocBuffers();
+    if (out_ == nullptr) { out_ = this->made(); }
+    k<<<1, 32, 0, s>>>(buf_);
+  }
+};
+void Op::allocBuffers() { cudaMalloc((void**)&buf_, 16); }
+                          ~~~~~~~~~~
+""",
+            message="'cudaMalloc' takes memory at the first need in 'made', which is called by",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+static void enlarge(float*& buf, size_t& cap, size_t n) {
+  delete[] buf;
+  ~~~~~~
+  cudaMalloc(&buf, n);
+  ~~~~~~~~~~
+  cap = n;
+}
+void step(float*& buf, size_t& cap, size_t n, cudaStream_t s) {
+  if (cap < n) enlarge(buf, cap, n);
+  k<<<1, 32, 0, s>>>(buf);
+}
+""",
+        ),
     )
     VALID = (
+        Example(
+            code=_KERNEL
+            + """\
+struct Op {
+  float* buf_ = nullptr;
+  void take() { cudaMalloc(&buf_, 4); }  // NOLINT(CU304): of each step
+  void run(cudaStream_t s) {
+    if (!buf_) take();
+    take();
+    k<<<1, 32, 0, s>>>(buf_);
+  }
+  void other(float* o, cudaStream_t s, bool more) {
+    if (!more) finish(o);
+    k<<<1, 32, 0, s>>>(o);
+  }
+  void finish(float* o) { cudaFree(o); }  // NOLINT(CU304): of each step
+};
+""",
+        ),
         Example(
             code=_KERNEL
             + """\
@@ -266,9 +322,7 @@ void step(float* o, cudaStream_t s) { k<<<1, 32, 0, s>>>(o); }
         hot = project.hot_path
 
         def judge(call: Call) -> OnPath | None:
-            if not project.cold_regions.lazy(call):
-                return None
-            place = hot.place(call)
+            place = hot.lazy_place(call)
             return place if place is not None and _uploads(call, context) else None
 
         for place in places(hot.api_calls(_NAMES), judge, lambda c: True, alone=False):
@@ -278,7 +332,10 @@ void step(float* o, cudaStream_t s) { k<<<1, 32, 0, s>>>(o); }
 
             def wanted(function: int, path: str = path) -> bool:
                 node = project.graph.node_at(path, function)
-                return node is not None and project.launch_paths.witness(node) is not None
+                return node is not None and (
+                    project.launch_paths.is_on_path(node.id)
+                    or project.lazy_paths.witness(node) is not None
+                )
 
             for call in expressions(model, context, wanted):
                 on_path = judge(call)
