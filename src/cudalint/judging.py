@@ -113,6 +113,9 @@ class Judge:
     def lack_arch(self, rule: type[Rule], models: Iterable[FileModel]) -> bool:
         """Whether one of the files holds what the rule judges by an arch that is not known."""
 
+        if not any("lacks_arch" in vars(kind) for kind in rule.__mro__ if kind is not Rule):
+            return False  # it says so of no file
+
         def ask() -> bool:
             return any(rule.lacks_arch(model, self._context) for model in models)
 

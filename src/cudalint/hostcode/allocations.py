@@ -11,13 +11,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from cudalint.devicecode.devicecode import enclosing
 from cudalint.finding import Span
 from cudalint.regex import regex
 from cudalint.syntax.model import Call
 
 if TYPE_CHECKING:
     from cudalint.context import Context
-    from cudalint.syntax.model import FileModel
+    from cudalint.syntax.model import FileModel, Function
 
 GROWING = frozenset(
     {
@@ -114,21 +115,33 @@ def grows(call: Call, model: FileModel, context: Context) -> bool:
     receiver = call.receiver.removeprefix("this->").removeprefix("*").strip()
     if not receiver.isidentifier() or call.function < 0:
         return False
-    type_text = _type_of(receiver, call, model, context)
+    return _is_container(_type_of(receiver, call, model, context))
+
+
+def _is_container(type_text: str | None) -> bool:
     return type_text is not None and bool(_CONTAINER.match(type_text))
 
 
 def _type_of(name: str, call: Call, model: FileModel, context: Context) -> str | None:
+    index = enclosing(model, call.function)
+    if index < 0:
+        return None
+    function = model.functions[index]
+    member = _member(name, function.owner, model, context) if function.owner else None
+    if not _is_container(member) and not _speaks_of_containers(function, context):
+        return member
     bindings = context.bindings(model.path, call.function)
     local = bindings.find(name, call.span.start) if bindings else None
-    if local is not None:
-        return local.type
-    function = call.function
-    while model.functions[function].lambda_:
-        function = model.functions[function].parent
-    owner = model.functions[function].owner
-    if not owner:
-        return None
+    return member if local is None else local.type
+
+
+def _speaks_of_containers(function: Function, context: Context) -> bool:
+    """Whether a local of the function may be a standard container: a quick look."""
+    start, end = function.head.start, function.body.end if function.body else function.head.end
+    return context.sources[function.span.path].data.find(b"std::", start, end) >= 0
+
+
+def _member(name: str, owner: str, model: FileModel, context: Context) -> str | None:
     for path in (model.path, *context.project.includes.closure(model.path)):
         for struct in context.models[path].structs:
             if struct.name == owner:

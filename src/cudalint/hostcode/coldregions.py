@@ -137,9 +137,10 @@ class ColdRegions:
         makers = {call.function for call in making}
         news = b"new" in source.data
         guards = [
-            branch
+            (branch, found)
             for branch in model.branches
             if branch.keyword == "if" and branch.exits and (news or branch.function in makers)
+            if any(found := held(branch.condition))
         ]
         if not guards:
             return
@@ -151,18 +152,17 @@ class ColdRegions:
             *(names(f"{call.receiver} {given(call)}") for call in making)
         )
         calls: _CallIndex | None = None
-        for guard in guards:
-            found = held(guard.condition)
+        for guard, found in guards:
             if made_or_set.isdisjoint(found.handles | found.sizes):
                 continue
             # Where a jump lands is no part of what the guard keeps from.
             if _JUMPS.search(code[max(guard.span.start, guard.span.end - _FAR) : guard.span.end]):
                 continue
             rest = _rest_of_block(model, guard, branches[guard.function])
-            found = grown(found, code[rest.start : rest.end])
+            wanted = grown(found, code[rest.start : rest.end])
             calls = calls or _CallIndex(model)
-            made = any(makes_held(call, found, code) for call in calls.inside(rest))
-            if made or self._makes_new(rest, found.handles):
+            made = any(makes_held(call, wanted, code) for call in calls.inside(rest))
+            if made or self._makes_new(rest, wanted.handles):
                 yield rest, f"makes at the first need what 'if ({guard.condition})' tests"
 
     def _goes_elsewhere(self, call: Call, branch: Branch, tested: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ How such a condition reads is `cudalint.hostcode.absence`; what is lazy because 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cudalint.hostcode.absence import Held, names
@@ -47,7 +48,12 @@ def makes(call: Call, tested: frozenset[str], *, zero: bool) -> bool:
 
 def may_make(call: Call) -> bool:
     """Whether a call, by its name, may make something."""
-    return bool(call.name in _REPLACES or _CREATES.search(call.name) or _PRODUCES.match(call.name))
+    return _is_making(call.name)
+
+
+@lru_cache(maxsize=4096)
+def _is_making(name: str) -> bool:
+    return bool(name in _REPLACES or _CREATES.search(name) or _PRODUCES.match(name))
 
 
 def given(call: Call) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.devicecode.devicecode import enclosing
 from cudalint.hostcode.coldness import words
 from cudalint.hostcode.launchconfigs import CONFIGURED, streams_of
 from cudalint.hostcode.streams import is_stream_type, null_stream
@@ -187,11 +188,23 @@ class StreamWork:
             return NullStream(text)
         return None
 
+    def _may_be_set(self, name: str, record: Call | Launch) -> bool:
+        """Whether the function around gives a value to a variable of this name: a quick look."""
+        model = self._project.models[home(record)]
+        index = enclosing(model, record.function)
+        body = model.functions[index].body if index >= 0 else None
+        source = self._context.sources[model.path].data
+        # What a comment, a line splice or a directive may hide is left to those who read code.
+        given = rb"\b%b\s*(?:=(?!=)|[({/\\#]|(?:[-+*%%&|^]|<<|>>)=)" % name.encode()
+        return body is not None and re.search(given, source[body.start : body.end]) is not None
+
     def _is_null_local(self, text: str, record: Call | Launch) -> bool:
         """Whether `text` is a local that is made null, and stays so."""
         if not text.isidentifier() or record.via_macro or record.function < 0:
             return False
         if all(v.name != text for v in self._project.models[home(record)].variables):
+            return False
+        if not self._may_be_set(text, record):
             return False
         bindings = self._context.bindings(home(record), record.function)
         local = bindings.find(text, record.span.start) if bindings else None

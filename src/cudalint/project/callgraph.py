@@ -98,8 +98,9 @@ class CallGraph:
         self.cut_calls: list[list[Edge]] = [[] for _ in self.nodes]
         self.cut_launches: list[list[LaunchSite]] = [[] for _ in self.nodes]
         self._choices: list[Choice] = []
+        known = self._resolver.names | LAUNCH_CALLS | self._launch_names
         for path in sorted(models):
-            self._read(path, models[path])
+            self._read(path, models[path], known)
         settle(project, self, self._choices)
         mark_idle(self, models, project.sources)
         drop_siblings(self, reaching(self))
@@ -123,12 +124,11 @@ class CallGraph:
         self._ids[path, function.index] = len(self.nodes)
         self.nodes.append(Node(len(self.nodes), path, function))
 
-    def _read(self, path: str, model: FileModel) -> None:
+    def _read(self, path: str, model: FileModel, known: Collection[str]) -> None:
         for launch in (*model.launches, *self._macros.launches(model)):
             node = self.node_of(path, launch)
             if node is not None:
                 self._add_launch(node, launch.kernel, launch)
-        known = self._resolver.names | LAUNCH_CALLS | self._launch_names
         for call in (*model.calls, *self._macros.calls(model)):
             if call.name not in known and not self._resolver.knows_objects:
                 continue

@@ -67,11 +67,10 @@ class HeaderMacros:
 
     def _made(self, model: FileModel) -> Iterator[Call | Launch]:
         own = self._own.get(model.path, frozenset())
-        for call in model.calls:
-            if call.name not in self._bodies or call.name in own:
-                continue
-            if not call.via_macro or call.use is not None:
-                closure = frozenset(self._includes.closure(model.path))
+        uses = [call for call in model.calls if call.name in self._bodies]
+        closure = frozenset(self._includes.closure(model.path)) if uses else frozenset()
+        for call in uses:
+            if call.name not in own and (not call.via_macro or call.use is not None):
                 use = call.use or call.name_span
                 yield from self._expanded(call, use, call.function, closure, MAX_DEPTH)
 

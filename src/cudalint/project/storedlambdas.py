@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from string import ascii_letters, digits, whitespace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -45,6 +46,7 @@ _LATER = regex(
     r"|cuda(?:LaunchHostFunc|StreamAddCallback)\w*|cu(?:LaunchHostFunc|StreamAddCallback)\w*"
 )
 _DEFER = regex(r"defer(?:_\w+|[A-Z]\w*)?")
+_JOINED = (ascii_letters + digits + "_.:->&*" + whitespace).encode()
 _HELD = regex(rb"\bfunction\s*<[^;{}]*>\s*([A-Za-z_]\w*)\s*[({]\s*$")
 _CONVERTED = regex(rb"(?:\+|\(\s*cu\w+\s*\))\s*$")
 _GROWS = regex(rb"\s*(?:\.|->)\s*(?:push_back|emplace_back|reserve)\b")
@@ -93,7 +95,7 @@ def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -
     if before.rstrip().endswith((b"+", b")")):
         before = _CONVERTED.sub(b"", before)
     last = before.rstrip()[-1:]
-    assigned = _ASSIGNED.search(before) if last == b"=" else None
+    assigned = _ASSIGNED.search(before, _near(before)) if last == b"=" else None
     held = _HELD.search(before) if last in (b"(", b"{") and function.parent >= 0 else None
     if held is not None:
         return _handed_away(held[1], function, model, data, calls)
@@ -122,6 +124,14 @@ def _kept_in(function: Function, model: FileModel, data: bytes, calls: _Calls) -
         kept = not _is_local(name, function, model, data) or _is_filled(name, function, model, data)
         return name if kept else None
     return None
+
+
+def _near(before: bytes) -> int:
+    """Where what `_ASSIGNED` matches can begin at the earliest: its search is slow.
+
+    Only the index of an array holds more than names and what joins them.
+    """
+    return 0 if b"]" in before else len(before.rstrip(b"= \t\n\r\f\v").rstrip(_JOINED))
 
 
 def _calls_later(call: Call) -> bool:

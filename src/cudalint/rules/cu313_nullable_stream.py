@@ -259,10 +259,14 @@ inline cudaStream_t stream_of(int device, cudaStream_t s) {
         data = context.sources[file.path].data
         if body is None or data.find(b"?", function.head.start, body.end) < 0:
             return
-        code = context.code(file.path)
         streams = {p.name for p in function.parameters if is_stream_type(p.type)}
         streams |= {v.name for v in file.variables if is_stream_type(v.type)}
         streams |= {m.name for s in file.structs for m in s.members if is_stream_type(m.type)}
+        # The code is read only where one of them is spoken of.
+        start, end = function.head.start, body.end
+        if all(data.find(name.encode(), start, end) < 0 for name in streams):
+            return
+        code = context.code(file.path)
         for match in _CHOICE.finditer(code, function.head.start, body.end):
             last = re.split(r"\.|->", match["name"])[-1]
             if last in streams and null_stream(match["other"]):

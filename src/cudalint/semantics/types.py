@@ -30,6 +30,7 @@ class TypeOracle:
         self._project = project
         self._declared: dict[str, Declared] = {}
         self._names: dict[str, Names] = {}
+        self._plain: dict[str, ParameterType] = {}
         self._answers: dict[tuple[str, int], tuple[ParameterType, ...]] = {}
         self._kernels: dict[str, dict[int, list[ClangKernel]]] = {}
         self.failure: str | None = None
@@ -61,8 +62,12 @@ class TypeOracle:
         )
 
     def _type_of(self, kernel: Function, number: int, text: str) -> ParameterType:
+        # Most types mean the same in every file.
+        plain = self._plain.get(text)
+        if plain is not None:
+            return plain
         if PLAIN_WORDS.issuperset(text.replace("*", " * ").replace("&", " & ").split()):
-            return ParameterType(spelt(text))
+            return self._plain.setdefault(text, ParameterType(spelt(text)))
         from cudalint.semantics.spelling import UnclearError
 
         try:
@@ -74,7 +79,9 @@ class TypeOracle:
 
     def _is_commanded(self, text: str, path: str) -> bool:
         """Whether a compile command defines a macro of the type's words."""
-        return any(self._project.commands.texts(path, word)[0] for word in re.findall(r"\w+", text))
+        return bool(self._project.compile_commands) and any(
+            self._project.commands.texts(path, word)[0] for word in re.findall(r"\w+", text)
+        )
 
     def _names_of(self, path: str) -> Names:
         from cudalint.semantics.spelling import Names
