@@ -321,9 +321,7 @@ class _Demangler:
         if code == "T":
             return self.maybe_template(self.remember(self.template_parameter()))
         if code == "S" and not self.peek("St"):
-            standard = self.text[self.at : self.at + 2] in _STANDARD
-            name = self.substitution()
-            return self.maybe_template(name) if standard or self.peek("I") else name
+            return self.maybe_template(self.substitution())
         return self.class_type()
 
     def maybe_template(self, name: str) -> str:

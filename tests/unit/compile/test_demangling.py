@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.compile.demangle import demangle, without_arguments
+from cudalint.compile.demangle import Name, demangle, without_arguments
 
 NAMES = [
     ("kernel", "kernel", -1),
@@ -148,3 +148,88 @@ def test_a_symbol_is_read_up_to_a_length() -> None:
     assert len(longest) == 8192
     assert demangle(longest).text == name
     assert demangle(f"_Z{inner + 1}{name}kv").text == f"_Z{inner + 1}{name}kv"
+
+
+# Names as by c++filt -p, but for lambdas, local names and addresses of functions, which
+# are shown without the parameters of what they are in; arity by the whole symbol.
+PARTS = [
+    ("_ZSt4swapIiEvRT_S1_", "std::swap<int>", 2),
+    ("_Z3getIiET_S0_", "get<int>", 1),
+    ("_ZN1n3getIiEET_S1_", "n::get<int>", 1),
+    ("_ZZ1fvE1k", "f::k", -1),
+    ("_ZZ1fvE1k_0", "f::k", -1),
+    ("_ZZ1fvE1k__12_", "f::k", -1),
+    ("_ZZ1fvE1k_0.local", "f::k", -1),
+    ("_ZZ1fvENKUlvE_clEv", "f::{lambda}::operator()", 0),
+    ("_ZZ1fvENKUlifE0_clEif", "f::{lambda}::operator()", 2),
+    ("_ZN1aUt_1bEv", "a::{unnamed}::b", 0),
+    ("_ZN1aUt0_1bEi", "a::{unnamed}::b", 1),
+    ("_ZNVK1a1bEv", "a::b", 0),
+    ("_ZNr1a1bEv", "a::b", 0),
+    ("_ZNKR1a1bEv", "a::b", 0),
+    ("_ZNO1a1bEv", "a::b", 0),
+    ("_ZN1aC1Ev", "a::a", 0),
+    ("_ZN1n1aIN1m1bEEC2Ei", "n::a<m::b>::a", 1),
+    ("_ZN1n1aD0Ev", "n::a::~a", 0),
+    ("_ZN1n1b1cIS_EEvv", "n::b::c<n>", 0),
+    ("_Z1kI1a1b1c1d1e1f1g1h1i1j1k1l1mSA_Evv", "k<a, b, c, d, e, f, g, h, i, j, k, l, m, k>", 0),
+    ("_Z1kIL_Z1fvEEvv", "k<&f>", 0),
+    ("_Z1kIVKiEvv", "k<int const volatile>", 0),
+    ("_Z1kIrPiEvv", "k<int* restrict>", 0),
+    ("_Z1kIOiEvv", "k<int&&>", 0),
+    ("_Z1kIA3_iEvv", "k<int [3]>", 0),
+    ("_Z1kIA_iEvv", "k<int []>", 0),
+    ("_Z1kISt4pairIiiEEvv", "k<std::pair<int, int> >", 0),
+    ("_Z1kISaIcES0_Evv", "k<std::allocator<char>, std::allocator<char> >", 0),
+    ("_Z1kIFviEEvv", "k<void (int)>", 0),
+    ("_Z1kIFvvEEvv", "k<void ()>", 0),
+    ("_Z1kIFvifEEvv", "k<void (int, float)>", 0),
+    ("_Z1kIPFviEEvv", "k<void (*)(int)>", 0),
+    ("_Z1kIP1aIFviEEEvv", "k<a<void (int)>*>", 0),
+    ("_ZN1nlsIiEEvv", "n::operator<< <int>", 0),
+]
+
+
+@pytest.mark.parametrize(("symbol", "name", "arity"), PARTS)
+def test_parts_of_names(symbol: str, name: str, arity: int) -> None:
+    found = demangle(symbol)
+    assert (found.text, found.arity) == (name, arity)
+
+
+# A text in a function, an index past what was seen, something mangled after two letters
+# that say it isn't.
+BEYOND = ["_ZZ1fvEs", "_Z1fS_", "_Z1kIiEvT0_", "xx1kv", "_Z1kILiE", "_Z1kILi3", "_ZN1a"]
+
+
+@pytest.mark.parametrize("symbol", BEYOND)
+def test_what_is_beyond_has_the_symbol_for_its_name(symbol: str) -> None:
+    assert demangle(symbol) == Name(symbol)
+
+
+@pytest.mark.parametrize("index", ["a", "0a", "+0", " 0", "-0", "\u0661", "0", ""])
+def test_an_index_is_written_in_digits_and_capitals(index: str) -> None:
+    symbol = f"_Z1kI1a1b1c1d1e1f1g1h1i1j1k1l1mS{index}_Evv"
+    assert (demangle(symbol).arity == 0) is (index in ("0", ""))
+
+
+def test_the_last_of_many_that_were_seen() -> None:
+    """S_, S0_, ... count in 36 digits: after SZ_ comes S10_."""
+    names = [f"t{number:02}" for number in range(60)]
+    written = "".join(f"3{name}" for name in names)
+    for index, name in (("8", "t08"), ("9", "t09"), ("A", "t10"), ("Z", "t35"), ("10", "t36")):
+        assert demangle(f"_Z1kI{written}S{index}_Evv").text == f"k<{', '.join([*names, name])}>"
+
+
+def test_template_parameters_are_counted_in_tens() -> None:
+    twelve = f"{'i' * 10}vf"
+    assert [demangle(f"_Z1kI{twelve}EvT{n}_").arity for n in ("", "8", "9", "10")] == [1, 1, 0, 1]
+
+
+def test_the_nesting_that_is_read() -> None:
+    """64 levels, however many types stand side by side."""
+    assert demangle("_Z1k" + "P" * 63 + "i").arity == 1
+    for many in ("", "i" * 100, "PPi" * 100):
+        assert demangle(f"_Z1k{many}" + "P" * 63 + "i").text == "k"
+        assert demangle(f"_Z1k{many}" + "P" * 64 + "i").arity == -1
+        assert demangle(f"_Z1kI{many}{'P' * 62}iEvv").arity == 0
+        assert demangle(f"_Z1kI{many}{'P' * 63}iEvv").arity == -1
