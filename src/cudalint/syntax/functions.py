@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cudalint.finding import Span
+from cudalint.regex import regex
 from cudalint.syntax.model import Function
 from cudalint.syntax.raw import Range, RawFunction, RawScope
 from cudalint.syntax.sweep import innermost
 from cudalint.syntax.templates import BodyFunction
+
+_MARKS = regex(r"(::|[<>])")
 
 
 def function_record(
@@ -27,7 +30,7 @@ def function_record(
     names = [part for s in scopes if s.kind != "linkage" for part in s.parts]
     owner = next((s.name for s in reversed(scopes) if s.kind == "class"), "")
     if raw.qualifier:
-        names += [part.strip() for part in raw.qualifier.split("::") if part.strip()]
+        names += _parts(raw.qualifier)
         owner = names[-1].split("<")[0].strip() if names else ""
     space = read.space
     if raw.lambda_ and parent[0] >= 0 and space == "host" and parent[1] != "host":
@@ -110,3 +113,15 @@ def without_variables(functions: list[RawFunction]) -> list[RawFunction]:
 def containers(functions: list[RawFunction]) -> list[Range]:
     """The bodies; of a function without one, the place where it ends."""
     return [f.body or (f.span[1], f.span[1]) for f in functions]
+
+
+def _parts(qualifier: str) -> list[str]:
+    """The names of a qualifier; `::` in template arguments parts none."""
+    parts, depth = [""], 0
+    for text in _MARKS.split(qualifier):
+        depth += (text == "<") - (text == ">")
+        if text == "::" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += text
+    return [part.strip() for part in parts if part.strip()]

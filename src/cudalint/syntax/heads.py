@@ -27,7 +27,7 @@ _LITERAL_OR_ATTRIBUTE = regex(rb'"[^"]*"|\[\[.*?\]\]')
 _SPECIFIERS = (
     b"static inline extern constexpr consteval virtual explicit friend template typename "
     b"__global__ __device__ __host__ __forceinline__ __noinline__ __restrict__ "
-    b"__launch_bounds__ __attribute__ __cluster_dims__ __maxnreg__ C public private protected "
+    b"__launch_bounds__ __attribute__ __cluster_dims__ __maxnreg__ public private protected "
     b"__inline__ __grid_constant__ __block_size__ override final noexcept".split()
 )
 _SPECIFIER = regex(rb"\b(?:" + b"|".join(_SPECIFIERS) + rb")\b")

@@ -21,6 +21,11 @@ from cudalint.syntax.read import read_model
         ("auto X::f() -> int", "auto", "X"),
         ("unsigned long long f()", "unsigned long long", ""),
         ("E::E()", "", "E"),
+        ("int a::b::D<std::pair<int, int>>::f(int n)", "int", "D"),
+        ("A<x::B<c::D>>::type A<x::B<c::D>>::f()", "A<x::B<c::D>>::type", "A"),
+        ("C f()", "C", ""),
+        ("const C& C::f(C c)", "const C&", "C"),
+        ('extern "C" C* f()', "C*", ""),
         ("ns::E::~E()", "", "E"),
     ],
 )
