@@ -138,9 +138,6 @@ def _by_registers(limits: ArchLimits, warps: int, registers: int) -> int:
         return 0
     per_warp = -(-registers * WARP // limits.register_unit) * limits.register_unit
     partitions = limits.partitions
-    spread = -(-warps // partitions) * partitions
-    if per_warp * spread > limits.registers_per_sm:
-        return 0  # the hardware judges a block as if every partition got as many warps
     return limits.registers_per_sm // partitions // per_warp * partitions // warps
 
 

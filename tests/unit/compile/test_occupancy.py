@@ -245,3 +245,60 @@ def test_what_cannot_be_launched_has_no_blocks() -> None:
     assert occupancy(limits, Usage(1056, 16)).limiters == ("warps",)
     with pytest.raises(ValueError, match="a block of 0 threads"):
         occupancy(limits, Usage(0, 16))
+
+
+def test_every_step_of_the_registers() -> None:
+    """256 threads are 8 warps, of which an SM of sm_121 holds 48 in four partitions.
+
+    A partition's 16,384 registers go to warps in portions of 256: with 48 for a thread
+    there are 10 warps in each, and 40 are 5 blocks.
+    """
+    limits = limits_of("sm_121")
+    stairs = register_staircase(limits, Usage(256, 41))
+    assert stairs == tuple(
+        Step(*step) for step in ((40, 6), (48, 5), (64, 4), (80, 3), (128, 2), (255, 1))
+    )
+    for registers, below in ((40, None), (48, (40, 6)), (64, (48, 5)), (65, (64, 4))):
+        step = fewer_registers(limits, Usage(256, registers))
+        assert step == (Step(*below) if below else None)
+
+
+def test_every_step_of_shared_memory() -> None:
+    """An SM of sm_121 has 100 KiB in portions of 128 bytes, 1 KiB of them for each block's own."""
+    limits = limits_of("sm_121")
+    steps = (16000, 6), (19456, 5), (24576, 4), (33024, 3), (50176, 2), (101376, 1), (102400, 0)
+    assert shared_staircase(limits, Usage(256, 40)) == tuple(Step(*step) for step in steps)
+    assert shared_staircase(limits, Usage(256, 40, 700, 80)) == tuple(Step(*s) for s in steps)
+    for shared, below in ((16000, None), (19456, (16000, 6)), (19457, (19456, 5))):
+        step = less_shared(limits, Usage(256, 40, shared - 6, 6))
+        assert step == (Step(*below) if below else None)
+    old = shared_staircase(limits_of("sm_75"), Usage(256, 32))
+    assert old == (Step(16384, 4), Step(21760, 3), Step(32768, 2), Step(65536, 1))
+
+
+def test_steps_where_a_block_s_own_is_no_whole_portion() -> None:
+    limits = msgspec.structs.replace(limits_of("sm_121"), shared_reserved=1000)
+    usage = Usage(256, 40)
+    for step in shared_staircase(limits, usage)[:-2]:
+        most = occupancy(limits, msgspec.structs.replace(usage, static_shared=step.most))
+        more = occupancy(limits, msgspec.structs.replace(usage, static_shared=step.most + 1))
+        assert most.blocks == step.blocks == more.blocks + 1
+
+
+def test_what_a_block_takes_nothing_of_does_not_limit_it() -> None:
+    assert LIMITERS == ("registers", "shared memory", "warps", "blocks", "barriers")
+    assert Usage(32, 16) == Usage(32, 16, static_shared=0, dynamic_shared=0, barriers=0)
+    old, new = limits_of("sm_75"), limits_of("sm_90")
+    assert occupancy(old, Usage(1, 0)).limits == {"warps": 32, "blocks": 16}
+    assert set(occupancy(old, Usage(1, 0, 1)).limits) == {"shared memory", "warps", "blocks"}
+    assert occupancy(new, Usage(32, 0, new.shared_reserved)).limits["shared memory"] == 114
+
+
+def test_what_each_resource_allows() -> None:
+    limits = limits_of("sm_90")
+    found = occupancy(limits, Usage(1056, 257, barriers=5))
+    assert (found.limits["warps"], found.limits["registers"]) == (0, 0)
+    assert occupancy(limits, Usage(32, 256)).limits["registers"] == 8
+    assert found.limits["barriers"] == limits.barriers_per_sm // 5
+    assert occupancy(limits, Usage(1024, 128)).limits["registers"] == 0
+    assert occupancy(limits, Usage(288, 192)).limits["registers"] == 0, "9 warps are judged as 12"
