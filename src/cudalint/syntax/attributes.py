@@ -24,9 +24,13 @@ _OTHER_WORDS = rb"CUDART_CB|CUDARTAPI|CUDAAPI|CUDA_CB"
 # Each pattern begins with a literal, so that the search skips plain text at the
 # speed of C; what stands before it is looked at afterwards.
 _ATTRIBUTE = re.compile(
-    rb"_(?<!\w_)(?:(" + _CALLS.replace(b"|_", b"|")[1:] + rb")\s*\(|"
-    rb"(?:" + _WORDS.replace(b"|_", b"|")[1:] + rb")\b)"
+    rb"__(?<!\w__)(?:("
+    + b"|".join(word[2:] for word in _CALLS.split(b"|") if word.startswith(b"__"))
+    + rb")\s*\(|(?:"
+    + b"|".join(word[2:] for word in _WORDS.split(b"|"))
+    + rb")\b)"
 )
+_PRAGMA = re.compile(rb"_Pragma(?<!\w_Pragma)(\s*)\(")
 _ALIGNAS = re.compile(rb"alignas(?<!\walignas)(\s*)\(")
 _CALLBACK = re.compile(rb"CUDA(?<!\wCUDA)(?:RT_CB|RTAPI|API|_CB)\b")
 _STANDARD = re.compile(
@@ -35,7 +39,22 @@ _STANDARD = re.compile(
 _EMPTY_DEFAULT = re.compile(rb"=(\s*)\{(\s*)\}")
 _TYPEID = re.compile(rb"typeid\s*\(([^()]*)\)")
 _TYPENAME = re.compile(rb"typename(?<!\wtypename)(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
-_SHOUTED = re.compile(rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}")
+# In text whose bytes stand for their kinds.
+_SHOUTED = re.compile(rb" A[A0]{2,}")
+_KINDS = bytes(
+    ord(
+        "A"
+        if chr(i).isupper()
+        else "a"
+        if chr(i).islower()
+        else "0"
+        if chr(i) in "0123456789_"
+        else " "
+    )
+    if i < 128
+    else ord(" ")
+    for i in range(256)
+)
 _SHOUTED_WORD = re.compile(
     rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{3,}(?=[ \t]*\n|[ \t]+(?:for|while|do|void|static|inline|"
     rb"template|constexpr|auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
@@ -93,6 +112,8 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
     Also an empty `{}` default, which the grammar takes for a body: it becomes 0.
     """
     patterns = [_ATTRIBUTE]
+    if b"_Pragma" in bare:
+        patterns.append(_PRAGMA)
     if b"alignas" in bare:
         patterns.append(_ALIGNAS)
     if b"CUDA" in bare:
@@ -121,7 +142,8 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
 
 def shouted_words(bare: bytes | bytearray) -> list[tuple[int, int]]:
     """Where words that look like macros stand; each ends with its capitals, digits and `_`."""
-    return [match.span() for match in _SHOUTED.finditer(bare)]
+    kinds = b" " + bare.translate(_KINDS)
+    return [(match.start(), match.end() - 1) for match in _SHOUTED.finditer(kinds)]
 
 
 def mask_shouted_words(bare: bytes, text: bytearray, shouted: list[tuple[int, int]]) -> None:

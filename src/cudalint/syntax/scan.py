@@ -32,6 +32,8 @@ _CONSTANT = regex(
     rb"const(?<!\wconst)(?:expr\b|\s+(?:static\s+|inline\s+)*(?:unsigned|signed|int|long|short|char|bool|auto|"
     rb"(?:std\s*::\s*)?(?:s?size_t|u?int\d+_t))\b)"
 )
+# The value's `=` or `{` is the first bracket, `=` or `;` after the type.
+_PLAIN_CONSTANT = regex(rb"[\w\s:]{0,300}(?<!\w)([A-Za-z_]\w*)\s*=([^;,]{1,599});")
 _VALUE_OR_END = regex(rb"[;{}()=]")
 _LAST_NAME = regex(rb"(?<!\w)[A-Za-z_]\w*\s*\Z")
 _NAME = regex(rb"[*&\s]*[A-Za-z_]\w*")
@@ -143,47 +145,42 @@ def _closes_more(text: bytes) -> bool:
 def constants(path: str, bare: bytes) -> list[Constant]:
     """`constexpr` and `const` integer variables with an initialiser of at most 200 bytes."""
     found = []
-    for start, equals in _initialised(bare):
-        end = bare.find(b";", equals, equals + 600)
-        # What depends on the thread or the block is no constant.
-        if end < 0 or bare.find(b"Idx.", equals, end) >= 0:
-            continue
-        text = bare[start:end].rstrip()
-        if b"," not in text and bare[equals - 1] == 0x3D:
-            value = text[equals - start :]
-            if len(value) <= 200 and (written := normal(value)):
-                span = Span(path, start, start + len(text))
-                found.append(Constant(span, bare[start : equals - 1].split()[0].decode(), written))
-            continue
-        for low, high in split_arguments(text):
-            piece = bare[start + low : start + high]
-            name, separator, value = piece.partition(b"=")
-            if not separator and piece.endswith(b"}"):
-                name, _, value = piece[:-1].partition(b"{")
-            if value.strip() and len(value) <= 200 and _NAME.fullmatch(name.strip()):
-                span = Span(path, start + low, start + high)
-                found.append(Constant(span, normal(name), normal(value)))
-    return found
-
-
-def _initialised(bare: bytes) -> Iterator[tuple[int, int]]:
-    """Where the names of constants with a value begin, and where the first value does.
-
-    A value's `=` or `{` is the first bracket, `=` or `;` after the type.
-    """
     value_at = -1
     for match in _CONSTANT.finditer(bare):
         if value_at >= match.end():
             continue
+        plain = _PLAIN_CONSTANT.match(bare, match.end())
+        if plain is not None:
+            start, value_at = plain.start(1), plain.start(2) - 1
+            value = plain[2].rstrip()
+            if len(value) <= 200 and b"Idx." not in value and (written := normal(value)):
+                span = Span(path, start, value_at + 1 + len(value))
+                found.append(Constant(span, plain[1].decode(), written))
+            continue
         ends = _VALUE_OR_END.search(bare, match.end())
         if ends is None:
-            return
+            break
         value_at = ends.start()
-        if bare[value_at] not in b"={":
-            continue
-        name = _LAST_NAME.search(bare, max(match.end(), value_at - 300), value_at)
-        if name is not None:
-            yield name.start(), value_at + 1
+        if bare[value_at] in b"={":
+            name = _LAST_NAME.search(bare, max(match.end(), value_at - 300), value_at)
+            if name is not None:
+                found += _declared(path, bare, name.start(), value_at + 1)
+    return found
+
+
+def _declared(path: str, bare: bytes, start: int, value: int) -> Iterator[Constant]:
+    """The constants of a declaration whose first name and first value begin there."""
+    end = bare.find(b";", value, value + 600)
+    # What depends on the thread or the block is no constant.
+    if end < 0 or bare.find(b"Idx.", value, end) >= 0:
+        return
+    for low, high in split_arguments(bare[start:end]):
+        piece = bare[start + low : start + high]
+        name, separator, text = piece.partition(b"=")
+        if not separator and piece.endswith(b"}"):
+            name, _, text = piece[:-1].partition(b"{")
+        if text.strip() and len(text) <= 200 and _NAME.fullmatch(name.strip()):
+            yield Constant(Span(path, start + low, start + high), normal(name), normal(text))
 
 
 def flags(bare: bytes) -> list[Found]:

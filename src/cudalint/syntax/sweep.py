@@ -35,26 +35,33 @@ def innermost(
         order = nesting_order(containers)
     found: list[int] = []
     stack: list[int] = []
+    ends: list[int] = []
     at = 0
     count = len(order)
-    opens = containers[order[0]][0]
+    index = order[0]
+    opens, closes = containers[index]
     for start, end in items:
         while opens <= start:
-            index = order[at]
-            while stack and containers[stack[-1]][1] <= opens:
-                stack.pop()
-            stack.append(index)
+            # What is closed by then holds nothing that is to come.
+            if closes > start:
+                while ends and ends[-1] <= opens:
+                    ends.pop()
+                    stack.pop()
+                ends.append(closes)
+                stack.append(index)
             at += 1
             if at == count:
                 opens = _BEHIND_ALL
                 break
-            opens = containers[order[at]][0]
-        while stack and containers[stack[-1]][1] <= start:
+            index = order[at]
+            opens, closes = containers[index]
+        while ends and ends[-1] <= start:
+            ends.pop()
             stack.pop()
         home = -1
-        for index in reversed(stack):
-            if containers[index][1] >= end:
-                home = index
+        for place in range(len(ends) - 1, -1, -1):
+            if ends[place] >= end:
+                home = stack[place]
                 break
         found.append(home)
     return found
