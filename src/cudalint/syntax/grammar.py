@@ -226,7 +226,9 @@ def _is_deep(root: Node) -> bool:
             depth -= 1
 
 
-def _query(root: Node, text: bytes, grammar: _Grammar, part: Part | None) -> dict[str, list[Node]]:
+def _query(
+    root: Node, text: bytes, grammar: _Grammar, part: Part | None = None
+) -> dict[str, list[Node]]:
     cursor = QueryCursor(grammar.query)
     if part is not None:
         # Also what is missing at the very ends of the part.
