@@ -7,8 +7,7 @@ change.
 
 from __future__ import annotations
 
-import re
-
+from cudalint.regex import regex
 from cudalint.syntax.brackets import after_space, close_of
 
 _WORDS = (
@@ -23,24 +22,22 @@ _CALLS = (
 _OTHER_WORDS = rb"CUDART_CB|CUDARTAPI|CUDAAPI|CUDA_CB"
 # Each pattern begins with a literal, so that the search skips plain text at the
 # speed of C; what stands before it is looked at afterwards.
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = regex(
     rb"__(?<!\w__)(?:("
     + b"|".join(word[2:] for word in _CALLS.split(b"|") if word.startswith(b"__"))
     + rb")\s*\(|(?:"
     + b"|".join(word[2:] for word in _WORDS.split(b"|"))
     + rb")\b)"
 )
-_PRAGMA = re.compile(rb"_Pragma(?<!\w_Pragma)(\s*)\(")
-_ALIGNAS = re.compile(rb"alignas(?<!\walignas)(\s*)\(")
-_CALLBACK = re.compile(rb"CUDA(?<!\wCUDA)(?:RT_CB|RTAPI|API|_CB)\b")
-_STANDARD = re.compile(
-    rb"\[\[\s{0,99}[A-Za-z_][\w:,\s]{0,999}(?:\([^()\[\]]{0,999}\))?\s{0,99}\]\]"
-)
-_EMPTY_DEFAULT = re.compile(rb"=(\s*)\{(\s*)\}")
-_TYPEID = re.compile(rb"typeid\s*\(([^()]*)\)")
-_TYPENAME = re.compile(rb"typename(?<!\wtypename)(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
+_PRAGMA = regex(rb"_Pragma(?<!\w_Pragma)(\s*)\(")
+_ALIGNAS = regex(rb"alignas(?<!\walignas)(\s*)\(")
+_CALLBACK = regex(rb"CUDA(?<!\wCUDA)(?:RT_CB|RTAPI|API|_CB)\b")
+_STANDARD = regex(rb"\[\[\s{0,99}[A-Za-z_][\w:,\s]{0,999}(?:\([^()\[\]]{0,999}\))?\s{0,99}\]\]")
+_EMPTY_DEFAULT = regex(rb"=(\s*)\{(\s*)\}")
+_TYPEID = regex(rb"typeid\s*\(([^()]*)\)")
+_TYPENAME = regex(rb"typename(?<!\wtypename)(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
 # In text whose bytes stand for their kinds.
-_SHOUTED = re.compile(rb" A[A0]{2,}")
+_SHOUTED = regex(rb" A[A0]{2,}")
 _KINDS = bytes(
     ord(
         "A"
@@ -55,29 +52,29 @@ _KINDS = bytes(
     else ord(" ")
     for i in range(256)
 )
-_SHOUTED_WORD = re.compile(
+_SHOUTED_WORD = regex(
     rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{3,}(?=[ \t]*\n|[ \t]+(?:for|while|do|void|static|inline|"
     rb"template|constexpr|auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
     rb"friend|using)\b)"
 )
 # Such a word before any name: what it ends in says that it is one.
-_SHOUTED_SPECIFIER = re.compile(
+_SHOUTED_SPECIFIER = regex(
     rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]*_(?:DEVICE|HOST|HD|HOSTDEVICE|INLINE|FORCEINLINE|API|EXPORT)"
     rb"(?=[ \t]+[A-Za-z_])"
 )
 # Between a pointer's `*` and its name: two names side by side are no product.
-_SHOUTED_QUALIFIER = re.compile(rb"([A-Z][A-Z0-9_]{3,})[ \t]+(?=[A-Za-z_]\w*\s*[=;,)\[])")
+_SHOUTED_QUALIFIER = regex(rb"([A-Z][A-Z0-9_]{3,})[ \t]+(?=[A-Za-z_]\w*\s*[=;,)\[])")
 # Before a qualified name in an expression or an alias, and no type before `A::*p`.
-_SHOUTED_PREFIX = re.compile(rb"([A-Z][A-Z0-9_]{2,})[ \t]+(?:[A-Za-z_]\w*::)+\w+(?!\w|::)")
-_TAKES_NAME = re.compile(rb"(?:[=(,<!]|\b(?:typedef|return))\s*\Z")
-_GLOBAL = re.compile(rb"__global__(?<!\w__global__)\b")
-_NAME = re.compile(rb"[A-Za-z_]\w*")
-_ANY_ATTRIBUTE_WORD = re.compile(
+_SHOUTED_PREFIX = regex(rb"([A-Z][A-Z0-9_]{2,})[ \t]+(?:[A-Za-z_]\w*::)+\w+(?!\w|::)")
+_TAKES_NAME = regex(rb"(?:[=(,<!]|\b(?:typedef|return))\s*\Z")
+_GLOBAL = regex(rb"__global__(?<!\w__global__)\b")
+_NAME = regex(rb"[A-Za-z_]\w*")
+_ANY_ATTRIBUTE_WORD = regex(
     rb"\b(?:" + _WORDS + rb"|" + _CALLS + rb"|" + _OTHER_WORDS + rb"|alignas)\b"
 )
 _KEPT = {b"void", b"static", b"inline", b"extern", b"constexpr", b"template", b"typename", b"auto"}
 _KNOWN_CALLS = frozenset(_CALLS.split(b"|")) | {b"alignas"}
-_LAST_NAME = re.compile(rb"[A-Za-z_]\w*$")
+_LAST_NAME = regex(rb"[A-Za-z_]\w*$")
 _BLANK = bytes(10 if i == 10 else 32 for i in range(256))
 
 

@@ -11,6 +11,7 @@ import re
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.syntax.effort import TooComplexError, spend
 
 MAX_ESCAPES = 200_000
@@ -24,7 +25,7 @@ _CHAR = rb"'[^'\\\n]*(?:\\(?:\r?\n|.)?[^'\\\n]*){0,%d}'?" % MAX_ESCAPES
 # Every alternative starts with a literal outside of any group: only then does the
 # search skip plain text at the speed of C. A quote after R opens a raw string; one
 # after a (hex) digit separates digits.
-_TOKEN = re.compile(
+_TOKEN = regex(
     rb"/(?P<comment>" + _LINE_COMMENT[1:] + rb"|" + _BLOCK_COMMENT[1:] + rb")"
     rb'|"(?<=R")(?<![A-KM-TV-Za-tv-z0-79_]R")(?P<raw>[^()\\\s]{0,16})\((?:.*?\)(?P=raw)"|.*\Z)'
     rb'|"(?P<string>' + _STRING[1:] + rb")"
@@ -32,7 +33,7 @@ _TOKEN = re.compile(
     rb"|\#(?P<hash>)",
     re.DOTALL,
 )
-_LOGICAL_LINE = re.compile(
+_LOGICAL_LINE = regex(
     rb"(?:[^\\\n/\"']+|\\(?:\r?\n|.)?|"
     + _LINE_COMMENT
     + rb"|"
@@ -44,8 +45,8 @@ _LOGICAL_LINE = re.compile(
     + rb"){0,%d}" % MAX_ESCAPES,
     re.DOTALL,
 )
-_KEYWORD = re.compile(rb"\#(?:[ \t]|/\*.*?\*/|\\\r?\n)*([A-Za-z_]\w*)?", re.DOTALL)
-_SPLICE = re.compile(rb"\\\r?\n")
+_KEYWORD = regex(rb"\#(?:[ \t]|/\*.*?\*/|\\\r?\n)*([A-Za-z_]\w*)?", re.DOTALL)
+_SPLICE = regex(rb"\\\r?\n")
 _TOKENS_AT_ONCE = 4096
 _TOKEN_UNITS = 12
 """What a comment, a literal or a `#` takes, all in all."""

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.syntax import attributes, conditionals, macrouses
 from cudalint.syntax.attributes import blank
 from cudalint.syntax.blocks import open_blocks
@@ -23,23 +24,23 @@ from cudalint.syntax.macros import Definition, read_definitions
 from cudalint.syntax.sweep import covered
 
 _BOM = b"\xef\xbb\xbf"
-_VOID = re.compile(rb"\bvoid\b")
-_CUT = re.compile(rb"\\\r?\n\w")
-_CUT_NAME = re.compile(rb"(?<!\w)\w+(?:\\\r?\n\w+)+")
-_CONTROL = re.compile(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
-_CONTROL_BEFORE = re.compile(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
-_TYPEOF = re.compile(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
-_TRY = re.compile(rb"try(?<!\wtry)\s*\{")
-_DECLTYPE = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
+_VOID = regex(rb"\bvoid\b")
+_CUT = regex(rb"\\\r?\n\w")
+_CUT_NAME = regex(rb"(?<!\w)\w+(?:\\\r?\n\w+)+")
+_CONTROL = regex(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
+_CONTROL_BEFORE = regex(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
+_TYPEOF = regex(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
+_TRY = regex(rb"try(?<!\wtry)\s*\{")
+_DECLTYPE = regex(rb"decltype(?<!\wdecltype)\s*\(")
 # The grammar knows no `const` and no `*` in a new type.
-_NEW_POINTERS = re.compile(
+_NEW_POINTERS = regex(
     rb"new(?<!\wnew)\b\s*(?:\([^(){};]*\)\s*)?(?P<const>(?:const\s+)?)(?:unsigned\s+)?"
     rb"[A-Za-z_][\w:]*(?:<[^<>(){};]*>)?\s*(?P<stars>\*[*\s]*)"
 )
-_BRACES = re.compile(rb"[,<]\s*(\{[^{};]*\})")
-_CASE_RANGE = re.compile(rb"\bcase\b[^:;{}?]{0,120}?(\.\.\.[^:;{}?]{0,120}):")
-_WORD_BYTE = re.compile(rb"\w")
-_WORD = re.compile(rb"[A-Za-z_](?<!\w[A-Za-z_])\w*")
+_BRACES = regex(rb"[,<]\s*(\{[^{};]*\})")
+_CASE_RANGE = regex(rb"\bcase\b[^:;{}?]{0,120}?(\.\.\.[^:;{}?]{0,120}):")
+_WORD_BYTE = regex(rb"\w")
+_WORD = regex(rb"[A-Za-z_](?<!\w[A-Za-z_])\w*")
 _MANY_NAMES = 40
 """To search a text for more names than that takes longer than to look at each of its words."""
 
