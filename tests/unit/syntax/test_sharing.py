@@ -65,5 +65,5 @@ def test_only_runs_that_take_much_memory_share(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(extraction, "SHARED_BYTES", 1)
     many = extract(files, None, 1).models
     assert few == many
-    assert few["a.cu"].kernels[0].words is not few["b.cu"].kernels[0].words
-    assert many["a.cu"].kernels[0].words is many["b.cu"].kernels[0].words
+    assert few["a.cu"].calls[-1].argument_text is not few["b.cu"].calls[-1].argument_text
+    assert many["a.cu"].calls[-1].argument_text is many["b.cu"].calls[-1].argument_text
