@@ -131,3 +131,22 @@ def test_the_environment_loses_what_changes_a_compile_unseen(tmp_path: Path) -> 
         "LC_ALL": "C",
         "TMPDIR": str(tmp_path),
     }
+
+
+# What nvcc, cicc, ptxas, gcc and the shell take words, files or folders from, says nvcc's
+# manual ("NVCC Environment Variables"), gcc's ("Environment Variables") and bash's.
+UNSEEN = (
+    *("NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "CUDAFE_FLAGS", "PTXAS_FLAGS"),
+    *("NVVMIR_LIBRARY_DIR", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "GCC_COMPARE_DEBUG"),
+    *("SOURCE_DATE_EPOCH", "LANG", "LANGUAGE", "LC_CTYPE", "TMP", "TEMP", "BASH_ENV", "ENV"),
+)
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_variable_that_changes_a_compile_unseen(name: str) -> None:
+    assert clean_environment({name: "x", "PATH": "/bin"}) == {"PATH": "/bin", "LC_ALL": "C"}
+
+
+def test_include_folders_among_the_flags_lie_below_the_root() -> None:
+    request = CompileRequest("a.cu", "/w", include_paths=("i",), flags=("-Iown", "-DX"))
+    assert built(request).includes == ("/w/i", "/w/own")

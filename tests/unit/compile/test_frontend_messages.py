@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudalint.compile.frontend import Complaint, Place, read_complaints
+from cudalint.compile.model import Diagnostic
 from cudalint.compile.place import Placer, relative_path
 from cudalint.compile.ptx import LineTable
 from cudalint.compile.ptxas import read_ptxas
@@ -183,3 +184,91 @@ def test_an_error_in_ptx_is_placed_at_the_instruction_in_the_source(tmp_path: Pa
     placed = Placer(tmp_path).ptxas(first, LineTable(ptx))
     line = (tmp_path / "a.cu").read_text().splitlines()[placed.line - 1]
     assert line[placed.column - 1 :].startswith("cvt.rn.satfinite.e2m1x2.f32")
+
+
+@pytest.mark.parametrize(
+    "start", ["a.cu(1): error: ", "error: ", "a.cu:1:2: error: ", "nvcc fatal   : ", "gcc: "]
+)
+def test_a_long_message_is_cut(start: str) -> None:
+    (found,) = read_complaints(start + "x" * 2000)
+    assert len(found.text) == 1000
+
+
+@pytest.mark.parametrize(
+    ("line", "line_number"), [("nvcc fatal   : x", 0), ("error: x", 0), ("a.h:3: error: x", 3)]
+)
+def test_what_is_not_told_is_nought(line: str, line_number: int) -> None:
+    (found,) = read_complaints(line)
+    assert (found.severity, found.text, found.line, found.column) == ("error", "x", line_number, 0)
+
+
+def test_what_ptxas_says_is_not_the_front_end_s() -> None:
+    assert read_complaints("ptxas error   : in f(1): error: x") == ()
+
+
+def test_a_remark_is_a_warning() -> None:
+    (found,) = read_complaints("a.cu(1): remark #1-D: x")
+    assert (found.severity, found.number) == ("warning", "1-D")
+
+
+@pytest.mark.parametrize("after", ["", "something else", "a.cu(3): error: y"])
+def test_the_end_of_the_source_is_placed_by_a_note_alone(after: str) -> None:
+    first = read_complaints(f"At end of source: error: x\n{after}")[0]
+    assert (first.text, first.path, first.line) == ("x", "", 0)
+
+
+def test_a_message_begins_right_after_another_one_s_lines() -> None:
+    first, second = read_complaints("a.cu(1): error: x\n          more\nb.cu(2): error: y")
+    assert (first.text, second.text) == ("x", "y")
+
+
+def test_what_is_shown_below_a_message() -> None:
+    """A caret without a line above it marks nothing; a line that is shown is no place."""
+    alone, shown, plain = read_complaints(
+        "a.cu(1): error: x\n   ^\n\n"
+        "a.cu(1): error: y\n    f(); // at line 9\n    ^\n      at line 7 of b.cu\n\n"
+        "a.cu(1): error: z\n      at line 5 of b.cu\n      at line 6\n"
+    )
+    assert (alone.echo, alone.caret, alone.text) == ("", -1, "x")
+    assert (shown.echo, shown.caret, shown.text) == ("  f(); // at line 9", 2, "y")
+    assert shown.context == (Place("b.cu", 7),)
+    assert plain.context == (Place("b.cu", 5), Place("a.cu", 6))
+
+
+def test_a_message_without_a_place_or_about_a_foreign_file(tmp_path: Path) -> None:
+    place = Placer(tmp_path / "tree").complaint
+    found = place(Complaint("error", "x", program="nvcc"))
+    assert found == Diagnostic("error", "x", path="", line=0, column=0)
+    found = place(Complaint("error", "x", "/usr/include/lib.h", 5, column=3))
+    assert found == Diagnostic("error", "x (in lib.h, line 5)", path="", line=0, column=0)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "placed"),
+    [(1, 5, 5), (1, 6, 6), (1, 7, 0), (2, 5, 5), (2, 6, 0), (0, 3, 0), (3, 1, 0)],
+)
+def test_a_column_of_the_host_compiler_lies_in_its_line(
+    tmp_path: Path, line: int, column: int, placed: int
+) -> None:
+    """Also in the last line, which ends with the file; none lies in lines that are not there."""
+    (tmp_path / "a.cu").write_text("first;\nint x")
+    found = Placer(tmp_path).complaint(
+        Complaint("error", "x", str(tmp_path / "a.cu"), line, column=column)
+    )
+    assert (found.path, found.column) == ("a.cu", placed)
+
+
+@pytest.mark.parametrize(("caret", "column"), [(-1, 0), (0, 1), (3, 0), (4, 5), (5, 0), (9, 0)])
+def test_a_caret_at_no_word_is_no_column(tmp_path: Path, caret: int, column: int) -> None:
+    (tmp_path / "a.cu").write_text("int x\n")
+    found = Placer(tmp_path).complaint(
+        Complaint("error", "x", str(tmp_path / "a.cu"), 1, echo="int x", caret=caret)
+    )
+    assert found.column == column
+
+
+def test_an_error_in_ptx_from_a_foreign_file_has_no_place(tmp_path: Path) -> None:
+    text = '.file 1 "/usr/include/lib.h"\n.loc 1 7 3\nadd.s32 %r1;\n'
+    for line in (0, 1, 3):
+        found = Placer(tmp_path).ptxas(Diagnostic("error", "x", "k.ptx", line, 4), LineTable(text))
+        assert found == Diagnostic("error", "x", path="", line=0, column=0)

@@ -196,3 +196,10 @@ def test_settings_of_ccache_that_would_change_the_answer_do_not(
     assert files[0] == files[1] == files[2]
     assert files[0][0].compilations[0].diagnostics[0].path == "a.cu"
     assert ccache.hits == 1
+
+
+@pytest.mark.parametrize("name", ["ccache", "sccache", "distcc"])
+def test_the_names_that_settings_may_say(tmp_path: Path, name: str) -> None:
+    found = program(tmp_path / "bin" / name)
+    where = {"PATH": str(tmp_path / "bin")}
+    assert find_launcher(name, tmp_path / "tree", where) == str(found)

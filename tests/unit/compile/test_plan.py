@@ -89,3 +89,8 @@ def test_a_file_of_no_tree_is_compiled_for_the_default_arch(tmp_path: Path) -> N
 
 def test_headers_and_host_files_are_not_compiled_alone(tmp_path: Path) -> None:
     assert requests(tmp_path, f"{COMMON}/tile.cuh", "src/a.cpp", "src/b.h") == []
+
+
+def test_what_is_no_source_changes_nothing_for_those_after_it(tmp_path: Path) -> None:
+    kernel = f"{COMMON}/k.cu"
+    assert requests(tmp_path, f"{COMMON}/tile.cuh", kernel) == requests(tmp_path, kernel)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cudalint.compile.process import Processes
+from cudalint.compile.process import Outcome, Processes
 
 
 def alive(pid: int) -> bool:
@@ -157,3 +157,31 @@ compile_files(requests, Toolchains((tool,)), 2, 60.0, None)
     for pid in pids.read_text().split():
         wait_until_dead(int(pid))
     assert list(temporary.iterdir()) == []
+
+
+def test_how_programs_end() -> None:
+    """All of the outcome: what was killed has no exit code, and a signal its number."""
+
+    def run(script: str, timeout: float = 10.0, limit: int = 4) -> Outcome:
+        return Processes().run(["sh", "-c", script], timeout=timeout, output_limit=limit)
+
+    assert run("printf 1234") == Outcome("exit", 0, "1234")
+    assert run("printf 12345; sleep 10") == Outcome("output", 0, "1234")
+    assert run("printf 12; exit 1") == Outcome("exit", 1, "12")
+    assert run("printf 12; kill -HUP $$") == Outcome("signal", signal.SIGHUP, "12")
+    assert run("printf 12; sleep 10", timeout=0.3) == Outcome("timeout", 0, "12")
+    assert run("exec >&- 2>&-; sleep 10", timeout=0.3) == Outcome("timeout", 0, "")
+
+
+def test_what_is_stopped_has_no_exit_code() -> None:
+    processes = Processes()
+    found: list[Outcome] = []
+    thread = threading.Thread(
+        target=lambda: found.append(processes.run(["sleep", "60"], timeout=60))
+    )
+    thread.start()
+    while not processes._running:
+        time.sleep(0.005)
+    processes.stop()
+    thread.join()
+    assert [*found, processes.run(["true"], timeout=10)] == [Outcome("stopped", 0, "")] * 2

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudalint.compile.depfile import read_dependencies
+from cudalint.compile.model import SpillLine
 from cudalint.compile.ptx import EntryBounds, LineTable, SourceLine, read_bounds
 from cudalint.compile.sass import read_spill_lines
 
@@ -134,3 +135,49 @@ names = st.text(
 def test_every_path_comes_back(paths: list[str]) -> None:
     escaped = [path.replace("$", "$$").replace(" ", "\\ ").replace("#", "\\#") for path in paths]
     assert read_dependencies("o : " + " \\\n  ".join(escaped) + "\n") == tuple(paths)
+
+
+def test_the_threads_of_a_block_are_the_product_of_its_sides() -> None:
+    text = ".entry k()\n.maxntid 8, 4, 2\n{"
+    assert read_bounds(text) == {"k": EntryBounds(64, None)}
+
+
+def test_which_lines_of_ptx_a_place_is_for() -> None:
+    """From its own line to the next place or the end of the function, if it names a file."""
+    text = """\
+.file 0 "/none.cu"
+.file 1 "/a.cu"
+.entry k()
+{
+.loc 1 7 3
+add.s32 %r1;
+}
+.entry j()
+{
+.loc 2 5 1
+.loc 1 0 4
+sub.s32.first %r1, mul.lo;
+.loc 1 9 2
+mul.lo.s32 %r1;"""
+    table = LineTable(text)
+    first, last = SourceLine("/a.cu", 7, 3), SourceLine("/a.cu", 9, 2)
+    assert [table.source(line) for line in range(1, 15)] == (
+        [None] * 4 + [first] * 3 + [None] * 5 + [last] * 2
+    )
+    words = [table.opcode(line) for line in (0, 1, 6, 12, 14, 15)]
+    assert words == ["", "none.cu", "add.s32", "sub.s32.first", "mul.lo.s32", ""]
+
+
+WIDTHS = {"": 4, ".U8": 1, ".S8": 1, ".U16": 2, ".S16": 2, ".64": 8, ".128": 16, ".LU": 4}
+
+
+@pytest.mark.parametrize("modifier", WIDTHS)
+def test_the_width_of_an_access(modifier: str) -> None:
+    text = f'.text.k:\n\t//## File "/a.cu", line 3\n        /*0000*/   STL{modifier} [R1], R2 ;\n'
+    assert read_spill_lines(text) == {"k": (SpillLine("/a.cu", 3, WIDTHS[modifier], 0),)}
+
+
+def test_places_in_a_frame_are_counted_in_sixteens() -> None:
+    text = '.text.k:\n\t//## File "/a.cu", line 3\n   /*0000*/   STL [R1+0x10], R2 ;\n'
+    assert read_spill_lines(text, {"k": 17}) == {}
+    assert read_spill_lines(text, {"k": 16}) == {"k": (SpillLine("/a.cu", 3, 4, 0),)}

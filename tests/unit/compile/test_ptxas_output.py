@@ -165,3 +165,44 @@ def test_any_mutilation_of_a_real_text_is_read(data: st.DataObject) -> None:
     for function in read_ptxas(text[:start] + text[end:]).functions:
         assert function.stack >= 0
         assert function.registers is None or function.registers >= 0
+
+
+FRAME = "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"
+USED = "ptxas info    : Used {} registers"
+
+
+def registers(*lines: str) -> dict[str, int | None]:
+    return {f.symbol: f.registers for f in read_ptxas("\n".join(lines)).functions}
+
+
+def test_a_long_message_is_cut() -> None:
+    (found,) = read_ptxas("ptxas warning : " + "x" * 2000).diagnostics
+    assert found.text == "x" * 1000
+
+
+def test_a_message_about_no_line_has_no_place() -> None:
+    (found,) = read_ptxas("ptxas warning : Stack size can't be told").diagnostics
+    assert (found.path, found.line, found.column) == ("", 0, 0)
+
+
+def test_a_frame_is_that_of_the_function_before_it_and_told_once() -> None:
+    other = FRAME.replace("0 bytes stack", "8 bytes stack")
+    assert registers(FRAME) == {}
+    text = "\n".join(("ptxas info    : Function properties for f", FRAME, other))
+    (function,) = read_ptxas(text).functions
+    assert function.stack == 0
+
+
+def test_whose_registers_are_told() -> None:
+    """The entry's of which ptxas speaks, else the last that waits, else the function's."""
+    entries = [f"ptxas info    : Compiling entry function '{n}' for 'sm_90'" for n in "ab"]
+    about = "ptxas info    : Function properties for {}"
+    both = (*entries, about.format("b"), FRAME, about.format("a"), FRAME)
+    assert registers(*both, USED.format(5)) == {"a": 5, "b": None}
+    assert registers(*both, USED.format(5), USED.format(6)) == {"a": 5, "b": 6}
+    alone = (about.format("f"), FRAME)
+    assert registers(*alone, USED.format(7)) == {"f": 7}
+    assert registers(*alone, USED.format(7), USED.format(8)) == {"f": 7}
+    assert registers(USED.format(7)) == {}
+    callee = (entries[0], about.format("a"), FRAME, about.format("f"), FRAME)
+    assert registers(*callee, USED.format(9)) == {"a": 9, "f": None}

@@ -147,3 +147,22 @@ def test_the_nvcc_of_this_machine(toolchains: Toolchains) -> None:
         assert tool.release >= (12, 0)
         assert 90 in tool.archs
         assert tool.version.startswith(".".join(map(str, tool.release)))
+
+
+@pytest.mark.parametrize("place", ["nvidia/cu13/bin", "nvidia/cu12/bin", "nvidia/cuda_nvcc/bin"])
+def test_where_the_packages_put_nvcc(tmp_path: Path, gcc: str, place: str) -> None:
+    packaged = script(tmp_path / "site" / place, "12.0")
+    (found,) = find_toolchains({"PATH": gcc}, [str(tmp_path / "site")]).found
+    assert (found.nvcc, found.release) == (str(packaged), (12, 0)), "12.0 is not too old"
+
+
+def test_a_file_that_is_no_program_is_passed_over(tmp_path: Path, gcc: str) -> None:
+    script(tmp_path / "bin").chmod(0o644)
+    (tmp_path / "folder" / "nvcc").mkdir(parents=True)
+    path = f"{tmp_path / 'bin'}:{tmp_path / 'folder'}:{gcc}"
+    assert find_toolchains({"PATH": path}, []) == Toolchains()
+    nvcc = script(tmp_path / "real")
+    script(tmp_path / "real", name="nvdisasm").chmod(0o644)
+    (tmp_path / "folder" / "nvdisasm").mkdir()
+    (found,) = find_toolchains({"PATH": f"{tmp_path / 'real'}:{path}"}, []).found
+    assert (found.nvcc, found.nvdisasm) == (str(nvcc), None)
