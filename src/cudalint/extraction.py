@@ -69,11 +69,12 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
         elif not file.problem:
             missing.append((file.path, file.data))
     notifications: list[Notification] = []
+    failed: dict[str, FileModel] = {}
     cut_off: dict[str, str] = {}
     for (path, data), result in zip(missing, _extract_all(missing, jobs), strict=True):
         if isinstance(result, str):
             notifications.append(_failed(path, result))
-            found[path] = _empty(path, data)
+            failed[path] = _empty(path, data)
             continue
         if isinstance(result, _CutOff):
             cut_off[path] = result.reason
@@ -81,9 +82,10 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
         found[path] = keep(result)
         if cache and (last is None or last.afresh):
             cache.put(data, result)
-    models = {file.path: found[file.path] for file in files if file.path in found}
     if last:
-        last.keep_models(models, {file.path: file.data for file in files})
+        last.keep_models(found, {file.path: file.data for file in files})
+    found |= failed
+    models = {file.path: found[file.path] for file in files if file.path in found}
     return Extraction(models, tuple(notifications), cut_off)
 
 

@@ -83,6 +83,24 @@ def test_after_any_edits(typist_root: Path, seed: int) -> None:
         typist.check()
 
 
+def test_once_settled_only_what_was_typed_is_read_again(tmp_path: Path) -> None:
+    typist = Typist(tmp_path)
+    last = LastRead()
+    read = typist.lint(last).run.models
+    # A parser that starts in the midst of this mends it in another way.
+    for typed in ("}", "(", "{ x"):
+        half = len(TEXT) // 2
+        typist.texts["a.cu"] = TEXT[:half] + typed + TEXT[half:]
+        typist.lint(last)
+        last.settle()
+        assert last.afresh
+        settled, afresh = typist.lint(last), typist.lint(LastRead())
+        assert settled.published() == afresh.published()
+        assert settled.run.models == afresh.run.models
+        assert settled.run.models["b.cu"] is read["b.cu"]
+        assert not last.afresh
+
+
 def test_what_is_typed_is_not_kept_on_the_disk(tmp_path: Path) -> None:
     typist = Typist(tmp_path)
     cache = tmp_path / "cache"

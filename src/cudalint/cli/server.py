@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 import click
@@ -33,7 +32,5 @@ def command(**options: Any) -> int:
         raise click.ClickException(mend) from None
     from cudalint.lsp.server import make_server
 
-    # A short run does without; here cycles would pile up.
-    gc.enable()
     make_server(cache_folder(options)).start_io()
     return 0

@@ -11,6 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 import cudalint
 from cudalint.lsp.actions import FIX_ALL, actions
+from cudalint.lsp.garbage import Garbage
 from cudalint.lsp.places import path_of
 from cudalint.lsp.session import Document, Linted, lint, may_compile
 from cudalint.rulepage import markdown
@@ -44,6 +45,7 @@ class Server(LanguageServer):
         self._linted: Linted | None = None
         self._generation = 0
         self._last = LastRead()
+        self._garbage = Garbage()
         self._linting = asyncio.Lock()
         self._compiling = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -66,22 +68,20 @@ class Server(LanguageServer):
         linted = await self._linted_next(generation, afresh=not typed)
         if linted is None:
             return
-        self._linted = linted
-        self._publish(linted)
+        self._show(linted)
         if may_compile(self._documents(), self._folder()):
             self._start(self._compile(generation))
         if typed:
             await asyncio.sleep(_PAUSE)
             settled = await self._linted_next(generation, afresh=True)
             if settled is not None and settled.published() != linted.published():
-                self._linted = settled
-                self._publish(settled)
+                self._show(settled)
 
     async def _linted_next(self, generation: int, *, afresh: bool) -> Linted | None:
         """What is found once nothing else is being linted; `afresh` as the command line has it."""
         async with self._linting:
             if afresh and generation == self._generation:
-                self._last = LastRead()
+                self._last.settle()
             return await self._linted_now(generation, self._last, compiled=False)
 
     async def _compile(self, generation: int) -> None:
@@ -89,8 +89,7 @@ class Server(LanguageServer):
         async with self._compiling:
             linted = await self._linted_now(generation, LastRead(), compiled=True)
         if linted is not None and generation == self._generation:
-            self._linted = linted
-            self._publish(linted)
+            self._show(linted)
 
     async def _linted_now(
         self, generation: int, last: LastRead, *, compiled: bool
@@ -121,6 +120,12 @@ class Server(LanguageServer):
         if error is not None:
             text = f"internal error: {type(error).__name__}: {error}"
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
+
+    def _show(self, linted: Linted) -> None:
+        """Tell the client, and tidy up before the next keystroke."""
+        self._linted = linted
+        self._publish(linted)
+        self._garbage.collect(at_rest=not (self._linting.locked() or self._compiling.locked()))
 
     def _publish(self, linted: Linted) -> None:
         open_now = self._documents()

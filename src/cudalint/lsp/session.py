@@ -86,7 +86,7 @@ def lint(
     """Lint the open `documents` (by URI) with their unsaved text.
 
     `folder` is the workspace's, `encoding` what the client counts columns in. Files
-    are read from what `last` has of them, which is nothing in a new one.
+    are read from what `last` has of them: nothing in a new one, and no tree once settled.
     `compiled` lets the settings decide about nvcc, for documents that `may_compile`;
     without it nothing is compiled. Raises SettingsError.
     """
@@ -96,7 +96,8 @@ def lint(
         cwd=folder,
         compile=None if compiled else "never",
         force_exclude=True,
-        cache=cache,
+        # What is read from old trees is not for the cache, and its text is in none.
+        cache=cache if last.afresh else None,
         contents={} if compiled else unsaved,
     )
     with reading_again(last):

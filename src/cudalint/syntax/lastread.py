@@ -5,7 +5,7 @@ it was has the model that it had. One that has changed is parsed from the tree t
 had, and only what has changed is read out of that (`cudalint.syntax.again`). The tree of
 broken code may be another than that of a fresh parse, since the parser mends it from
 where it starts; so nothing that is read like this goes into the cache, and whoever reads
-like this reads afresh once the typing pauses.
+like this calls `settle` once the typing pauses, and reads again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Kept(msgspec.Struct):
 class LastRead:
     """The models of files, and the trees of their texts, as they were read last.
 
-    `afresh` says that there is nothing yet to read from.
+    `afresh` says that the next run uses no old tree: it is the first, or they are settled.
     """
 
     def __init__(self) -> None:
@@ -65,12 +65,23 @@ class LastRead:
         self._models: dict[str, tuple[bytes, FileModel]] = {}
         self._texts: dict[Place, _Kept] = {}
         self._old: dict[Place, _Kept] = {}
+        self._mended: set[str] = set()
         self._at: Place = ("", 0)
+
+    def settle(self) -> None:
+        """Forget what was read from old trees: the next run reads it afresh."""
+        self.afresh = True
+        for path in self._mended:
+            self._models.pop(path, None)
+        self._mended.clear()
 
     def begin(self) -> None:
         """What is kept from now on is for the next run; what was kept is for this one."""
-        self.afresh = not self._models
         self._old, self._texts = self._texts, {}
+
+    def end(self) -> None:
+        """Let go of what was kept for the run that is over."""
+        self._old = {}
 
     def model(self, path: str, data: bytes) -> FileModel | None:
         """The model of a file that is as it was, and keep its trees; None for any other."""
@@ -81,7 +92,8 @@ class LastRead:
         return before[1]
 
     def keep_models(self, models: Mapping[str, FileModel], contents: Mapping[str, bytes]) -> None:
-        """Keep these, with the contents that they are of, and no others."""
+        """All is read: keep these, with the contents that they are of, and no others."""
+        self.afresh = False
         self._models = {path: (contents[path], model) for path, model in models.items()}
 
     def start(self, path: str) -> None:
@@ -90,15 +102,16 @@ class LastRead:
 
     def old_tree(self, text: bytes) -> Tree | None:
         """The last tree in the place of `text`, told what has changed; None the first time."""
-        before = self._old.get(self._at)
+        before = None if self.afresh else self._old.get(self._at)
         if before is None:
             return None
+        self._mended.add(self._at[0])
         _edit(before.text, before.tree, text)
         return before.tree
 
     def keep_tree(self, text: bytes, tree: Tree) -> None:
         """Keep the tree of the text that was last asked for, and go on to the next."""
-        before = self._old.pop(self._at, None)
+        before = None if self.afresh else self._old.pop(self._at, None)
         kept = _Kept(text, tree)
         if before is not None and before.read is not None:
             ranges = before.tree.changed_ranges(tree)
@@ -130,6 +143,7 @@ def reading_again(last: LastRead) -> Iterator[None]:
     try:
         yield
     finally:
+        last.end()
         _CURRENT.reset(token)
 
 

@@ -1,0 +1,29 @@
+"""When garbage is collected in the server: between runs, never in the midst of one.
+
+The models of a project are hundreds of thousands of objects that stay. To look at all of
+them takes longer than a keystroke may; so what a collection leaves is looked at no more,
+but for once in a long while.
+"""
+
+from __future__ import annotations
+
+import gc
+
+_WHOLE = 500
+"""After so many collections all there is is looked at."""
+
+
+class Garbage:
+    """The garbage of one process, whose own collecting is off."""
+
+    def __init__(self) -> None:
+        self._collections = 0
+
+    def collect(self, *, at_rest: bool) -> None:
+        """Collect what runs have left; `at_rest` says that there is no other run just now."""
+        self._collections += 1
+        if self._collections % _WHOLE == 0:
+            gc.unfreeze()
+        gc.collect()
+        if at_rest:
+            gc.freeze()
