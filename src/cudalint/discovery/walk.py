@@ -24,15 +24,25 @@ class Walk:
         self._exclude = exclude
         self._gitignore = gitignore
         self._seen: set[str] = set()
+        self._folders: dict[str, str] = {}
         self.unreadable: dict[str, str] = {}
 
     def claim(self, file: str) -> bool:
         """Take the file for this run; False when it was met before, by this or another name."""
-        real = os.path.realpath(file)
+        real = self._real(file)
         if real in self._seen:
             return False
         self._seen.add(real)
         return True
+
+    def _real(self, file: str) -> str:
+        """The path of `file` without links; what the folders are is asked once each."""
+        if os.path.islink(file):
+            return os.path.realpath(file)
+        folder, name = os.path.split(file)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(self._folders[folder], name)
 
     def excluded(self, path: str) -> bool:
         """Whether `exclude` names the absolute `path` or a folder above it."""

@@ -260,7 +260,9 @@ template __global__ void fill<64>(float*);
         def judge(kernel: Function) -> _Verdict | None:
             return _worst(_verdicts(kernel, context))
 
-        for model in project.models.values():
+        for path, model in project.models.items():
+            if not context.sources[path].requested:
+                continue
             bounded = [kernel for kernel in model.kernels if kernel.bounds is not None]
             if bounded:
                 for place in places(bounded, judge, lambda kernel: judge(kernel) is not None):
