@@ -57,9 +57,10 @@ class Folders:
             descriptor = os.open(self.root / path, flags)
         except OSError:
             return None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            return None
         with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
             held = self._contents.get(str(self.root / path))
             try:
                 data = file.read(MANIFEST_LIMIT + 1) if held is None else held

@@ -70,7 +70,7 @@ def _surveyed(
         reason=str(row.value).strip() if row is not None else "",
         added=added,
         removed=removed,
-        wraps=_wraps(shadow, models.get(shadow.upper)),
+        wraps=_wraps(shadow, models),
         gained=tuple(lower.lacking(upper)),
         lost=tuple(upper.lacking(lower)),
         retyped=tuple(upper.retyped(lower)),
@@ -78,13 +78,15 @@ def _surveyed(
     )
 
 
-def _wraps(shadow: Shadow, model: FileModel | None) -> bool:
+def _wraps(shadow: Shadow, models: Mapping[str, FileModel]) -> bool:
+    """Whether an include of the shadow leads to what it replaces: the first file found counts."""
+    model = models.get(shadow.upper)
     folders = (posixpath.dirname(shadow.upper), *shadow.target.includes)
-    return model is not None and any(
-        posixpath.normpath(posixpath.join(folder, include.path)) == shadow.lower
-        for include in model.includes
-        for folder in folders
-    )
+    for include in model.includes if model is not None else ():
+        paths = (posixpath.normpath(posixpath.join(folder, include.path)) for folder in folders)
+        if next((p for p in paths if p in models or p == shadow.lower), "") == shadow.lower:
+            return True
+    return False
 
 
 def _changed(upper: SourceFile | None, lower: SourceFile | None) -> tuple[int | None, int | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 from pathlib import Path
 
@@ -161,3 +162,70 @@ def test_types_are_spelt_in_one_way(tmp_path: Path, declared: str, types: tuple[
     head = "using bf16 = __nv_bfloat16;\ntypedef bf16 elem;\n#define PTR const float*\n"
     found = entries_of(tmp_path, {PLACE: f'{head}extern "C" __global__ void k({declared}) {{}}\n'})
     assert found.by_name["k"][0].types == types
+
+
+@pytest.mark.parametrize(
+    ("declared", "plain"),
+    [
+        ("int8_t* a", "signed char* a"),
+        ("uint8_t* a", "unsigned char* a"),
+        ("int16_t* a", "short* a"),
+        ("uint16_t* a", "unsigned short* a"),
+        ("int32_t* a", "int* a"),
+        ("uint32_t* a", "unsigned int* a"),
+        ("int64_t* a", "long* a"),
+        ("uint64_t* a", "unsigned long* a"),
+        ("size_t n", "unsigned long n"),
+        ("half* a", "__half* a"),
+        ("volatile float* a", "float* a"),
+        ("struct Args a", "Args a"),
+        ("class Args a", "Args a"),
+        ("enum Kind a", "Kind a"),
+        ("typename Args a", "Args a"),
+        ("n8 a", "float a"),
+    ],
+)
+def test_two_spellings_of_a_type(tmp_path: Path, declared: str, plain: str) -> None:
+    names = ["float", *(f"n{number}" for number in range(1, 9))]
+    aliases = "".join(f"using {new} = {old};\n" for old, new in itertools.pairwise(names))
+    kernel = 'extern "C" __global__ void {}({}) {{}}\n'
+    text = aliases + kernel.format("one", declared) + kernel.format("other", plain)
+    found = entries_of(tmp_path, {PLACE: text})
+    assert found.by_name["one"][0].types == found.by_name["other"][0].types
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cuda_fp16.h", "mma.h", "cooperative_groups.h", "math_constants.h", "device_functions.h"],
+)
+def test_a_header_of_the_toolkit_has_no_entry_points(tmp_path: Path, name: str) -> None:
+    assert entries_of(tmp_path, {PLACE: f'#include "{name}"\n'}).complete
+
+
+def test_what_follows_what_is_left_out_counts(tmp_path: Path) -> None:
+    text = f"#if 0\n#define A 1\n{KERNEL.format('dead')}#endif\n{KERNEL.format('k')}"
+    assert list(entries_of(tmp_path, {PLACE: text}).by_name) == ["k"]
+
+
+def test_an_alias_of_itself_ends(tmp_path: Path) -> None:
+    text = "typedef struct Args Args;\n" + KERNEL.format("k").replace("float*", "Args")
+    assert entries_of(tmp_path, {PLACE: text}).by_name["k"][0].types == ("Args",)
+
+
+@pytest.mark.parametrize(("headers", "complete"), [(199, True), (200, False)])
+def test_so_many_files_are_visited(tmp_path: Path, headers: int, complete: bool) -> None:
+    names = [f"h{number}.cuh" for number in range(headers)]
+    found = entries_of(
+        tmp_path,
+        {
+            PLACE: "".join(f'#include "{name}"\n' for name in names) + KERNEL.format("k"),
+            **{f"gb10/common/{name}": "" for name in names},
+        },
+    )
+    assert (list(found.by_name), found.complete) == (["k"], complete)
+
+
+def test_a_file_that_was_not_read_has_entries_that_may_be_missed(tmp_path: Path) -> None:
+    write_files(tmp_path, {PLACE: "", "gb10/common/base.cu": ""})
+    (tree,) = read_trees(tmp_path, ["gb10/common", "gb10/m/fp8"])
+    assert entry_points(PLACE, tree.targets[0], {}, {}) == Entries({}, complete=False)

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import write_files
 from cudalint.tree.model import KernelTree
-from cudalint.tree.modules import clashes, lost_names
+from cudalint.tree.modules import clashes, lost_names, namings
 from cudalint.tree.read import read_trees
 from cudalint.tree.shadows import lacks_parent, layers, shadows
 
@@ -150,3 +150,33 @@ def test_lost_names(tmp_path: Path, common: str, leaf: str, lost: list[str]) -> 
     )
     (target,) = (t for t in tree.targets if t.leaf)
     assert [lower.value for _, lower in lost_names(target)] == lost
+
+
+def test_a_name_lost_in_the_middle(tmp_path: Path) -> None:
+    """Each lower row whose name is gone, but never the row in force itself."""
+    tree = tree_of(
+        tmp_path,
+        {
+            "gb10/common/a.cu": "",
+            "gb10/common/KERNEL.toml": "[modules]\na = 'low'\n",
+            "hopper/HARDWARE.toml": HOPPER,
+            "hopper/common/KERNEL.toml": "[modules]\na = 'middle'\n",
+            "hopper/m/fp8/KERNEL.toml": "[modules]\na = 'high'\n",
+        },
+    )
+    (leaf,) = (t for t in tree.targets if t.leaf)
+    assert leaf.modules["a"] == "high"
+    assert [(upper.value, lower.value) for upper, lower in lost_names(leaf)] == [
+        ("high", "middle"),
+        ("high", "low"),
+    ]
+    (naming,) = namings(leaf)
+    assert naming.row is not None
+    assert (naming.row.value, naming.place.path) == ("high", "hopper/m/fp8/KERNEL.toml")
+
+
+def test_of_a_layer_rows_come_after_files(tmp_path: Path) -> None:
+    """A row in the place of the first byte, too: the file that it names came first."""
+    manifest = "modules = {z = 'a'}\n"
+    found = clashing(tmp_path, {"gb10/common/KERNEL.toml": manifest}, ("a", "z"))
+    assert found == [("z", "a")]

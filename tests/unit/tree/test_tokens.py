@@ -98,3 +98,27 @@ def test_most_pairs_are_told_apart_at_a_glance() -> None:
     upper, lower = ("\n".join(lines(count)).encode() for count in (30, 40))
     assert not may_be_alike(upper, lower)
     assert not may_be_alike(b"int x;", b"int y; /* int x; */ a; b; c; d;\n" + b"e;\n" * 4)
+
+
+def test_lines_that_recur_in_long_files() -> None:
+    """A line that stands there hundreds of times is found again like any other."""
+    body = b"step();\n" * 300
+    upper, lower = code_lines(body + b"int a;\n"), code_lines(b"int b;\n" + body)
+    changes = few_changes(upper, lower)
+    assert changes is not None
+    assert [(change.upper, change.lower) for change in changes] == [((), (1,)), ((301,), ())]
+
+
+def test_a_token_over_lines_belongs_to_its_first() -> None:
+    lines = code_lines(b'a\n\nb R"(\n\n)" c\nd\n')
+    assert [(line.number, line.text.split()[0]) for line in lines] == [
+        (1, b"a"),
+        (3, b"b"),
+        (6, b"d"),
+    ]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_raw_strings_are_told_apart_by_their_tokens_alone(which: int) -> None:
+    pair = [b'x = R"(// a)";\n', b"".join(b"y%d();\n" % number for number in range(9))]
+    assert may_be_alike(pair[which], pair[1 - which])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cudalint.finding import Span
 from cudalint.tree.toml import Item, SyntaxFault, kind_of, read_toml
 
 
@@ -145,3 +146,15 @@ def test_deep_nesting_ends(opening: bytes) -> None:
 def test_any_bytes_get_an_answer_inside_the_file(data: bytes) -> None:
     read = read_toml("KERNEL.toml", data)
     assert 0 <= read.span.start <= read.span.end <= len(data)
+
+
+def test_nesting_too_deep_is_a_fault_of_the_whole_file() -> None:
+    found = read_toml("KERNEL.toml", b"a = " + b"[" * 100_000)
+    assert found == SyntaxFault(Span("KERNEL.toml", 0, 0), "it is nested too deeply")
+
+
+def test_a_statement_that_can_not_be_is_marked_at_its_own_key() -> None:
+    for data, start in ((b"a = 1\na = 2\n", 6), (b"\xef\xbb\xbfa = 1\na = 2\nb = 3\n", 9)):
+        found = read_toml("KERNEL.toml", data)
+        assert isinstance(found, SyntaxFault)
+        assert found.span == Span("KERNEL.toml", start, start + 1)
