@@ -10,6 +10,7 @@ from cudalint.context import Context
 from cudalint.finding import Confidence, Finding, Level
 from cudalint.hostcode.hotpath import OnPath
 from cudalint.hostcode.pathreport import path_finding, path_messages
+from cudalint.hostcode.policies import Policies, local_of
 from cudalint.hostcode.streams import is_stream_type, null_stream
 from cudalint.hostcode.transfers import COPIES, function_text, read_transfer
 from cudalint.project.expansion import Place, places
@@ -20,7 +21,7 @@ from cudalint.rule import Example, NoOptions, ProjectRule
 from cudalint.syntax.model import Call
 
 if TYPE_CHECKING:
-    from cudalint.devicecode.flow.bindings import Local
+    pass
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _KERNEL = f"""\
@@ -54,10 +55,6 @@ _THRUST = frozenset(
         *("upper_bound", "merge", "inner_product", "adjacent_difference", "unique_copy"),
     }
 )
-_POLICY = regex(
-    r"(?i)\bpar\b|par_nosync|polic|exec|thrust::(?:device|host|seq|omp|tbb)\b|stream|handle|\bres"
-)
-_HOST = regex(r"host_vector|std::vector|universal_host")
 _CUB = regex(r"^(?:::)?cub::Device\w+(?:<.*>)?::\w+")
 _STREAM = regex(r"(?i)stream|\bst\b|\bs\b")
 
@@ -279,6 +276,21 @@ void step(float* o, cudaStream_t s, bool debug) {
         Example(
             code=_KERNEL
             + """\
+struct Device {
+  auto ctp() const { return thrust::cuda::par_nosync(alloc_).on(stream_); }
+  Allocator alloc_;
+};
+void step(Device const* d, float* o, int n) {
+  thrust::sort(d->ctp(), o, o + n);
+  auto on_it = d->ctp();
+  thrust::fill(on_it, o, o + n, 0.f);
+  k<<<1, 32, 0, d->stream_>>>(o);
+}
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
 void step(float* o, int n, cudaStream_t s) {
   thrust::host_vector<float> h(n);
   thrust::fill(h.begin(), h.end(), 1.f);
@@ -309,13 +321,14 @@ void step(float* o, int n, cudaStream_t s) {
         names = _ASKING | _LEGACY | _CHANGING | _SETTING | COPIES
         for place in places(hot.api_calls(names), on_path, lambda call: True, alone=False):
             yield self._api(place)
+        policies = Policies(context)
         for prefix, calls in (
             ("thrust-", [c for c in hot.calls(_THRUST) if "thrust::" in c.callee]),
             ("cub-", [c for c in hot.calls(hot.names) if _CUB.match(c.callee)]),
         ):
             for call in calls:
                 on = on_path(call) if not call.via_macro else None
-                if on is not None and not _has_stream(call, prefix, context):
+                if on is not None and not _has_stream(call, prefix, policies, context):
                     yield path_finding(
                         type(self),
                         Place(call, on, call.name_span),
@@ -343,26 +356,23 @@ def _stays_on_device(call: Call, context: Context) -> bool:
     return transfer.blocking and not transfer.linear and transfer.direction == "on device"
 
 
-def _has_stream(call: Call, prefix: str, context: Context) -> bool:
+def _has_stream(call: Call, prefix: str, policies: Policies, context: Context) -> bool:
     """Whether a policy or stream is passed, or the call needs none."""
     arguments = [argument.text for argument in call.arguments]
     if not arguments or any("..." in text for text in arguments):
         return True
     if prefix == "thrust-":
-        texts = [arguments[0], _said(arguments[0], call, context)]
-        if any(_POLICY.search(text) for text in texts):
-            return True
-        return any(_HOST.search(_said(text, call, context)) for text in arguments)
+        return policies.passed(call)
     if null_stream(arguments[0]) or _asks_size(arguments[0], call, context):
         return True
     if any(_STREAM.search(text) for text in arguments[2:]):
         return True
-    local = _local(arguments[0], call, context)
+    local = local_of(arguments[0], call, context)
     code = context.code(home(call))
     values = local.values if local is not None else ()
     if values and all(_is_null(code[v.start : v.end]) for v in values if v.end <= call.span.start):
         return True
-    found = (_local(text, call, context) for text in arguments[2:])
+    found = (local_of(text, call, context) for text in arguments[2:])
     return any(one is not None and is_stream_type(one.type) for one in found)
 
 
@@ -379,18 +389,3 @@ def _asks_size(storage: str, call: Call, context: Context) -> bool:
 
 def _is_null(text: str) -> bool:
     return null_stream(text.strip().removeprefix("=").strip()) is not None
-
-
-def _local(text: str, call: Call, context: Context) -> Local | None:
-    name = re.match(r"[&*]?(\w+)", text)
-    bindings = context.bindings(home(call), call.function)
-    return bindings.find(name[1], call.span.start) if bindings and name else None
-
-
-def _said(text: str, call: Call, context: Context) -> str:
-    """The type and the values of the local that an argument starts with."""
-    local = _local(text, call, context)
-    if local is None:
-        return ""
-    code = context.code(home(call))
-    return " ".join((local.type, *(code[value.start : value.end] for value in local.values)))
