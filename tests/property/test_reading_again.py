@@ -100,6 +100,7 @@ def test_after_any_edits(seed: int) -> None:
             start = chance.randrange(len(text) + 1)
             text = text[:at] + text[start : start + 300] + text[at:]
         reader.check(text)
+    assert any(reader.parts)
 
 
 def test_of_a_change_in_a_function_little_is_read() -> None:

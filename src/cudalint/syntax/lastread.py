@@ -80,8 +80,9 @@ class LastRead:
         self._old, self._texts = self._texts, {}
 
     def end(self) -> None:
-        """Let go of what was kept for the run that is over."""
+        """Let go of what was kept for the run that is over; the next may use what it read."""
         self._old = {}
+        self.afresh = not (self._texts or self._models)
 
     def model(self, path: str, data: bytes) -> FileModel | None:
         """The model of a file that is as it was, and keep its trees; None for any other."""
@@ -92,8 +93,7 @@ class LastRead:
         return before[1]
 
     def keep_models(self, models: Mapping[str, FileModel], contents: Mapping[str, bytes]) -> None:
-        """All is read: keep these, with the contents that they are of, and no others."""
-        self.afresh = False
+        """Keep these, with the contents that they are of, and no others."""
         self._models = {path: (contents[path], model) for path, model in models.items()}
 
     def start(self, path: str) -> None:

@@ -7,7 +7,8 @@ Which nodes are the same in two trees, tree-sitter says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TypeVar
 
 import msgspec
@@ -18,7 +19,6 @@ from cudalint.syntax.difference import common_ends
 from cudalint.syntax.heads import head_start
 from cudalint.syntax.prepare import Text
 from cudalint.syntax.raw import Range, Raw
-from cudalint.syntax.sweep import outer_first
 
 _BEHIND_ALL = 1 << 62
 
@@ -42,31 +42,30 @@ class Part(msgspec.Struct, frozen=True):
 
     def joined(self, old: Raw, new: Raw) -> Raw:
         """`new`, which was read of this part, and of `old` all that lies elsewhere."""
-        left, by = Part(self.start, self.end - self.growth, 0), self.growth
+        start, end, by = self.start, self.end, self.growth
+        left = end - by
 
         def both(
-            before: Iterable[Record],
-            now: Iterable[Record],
+            before: Sequence[Record],
+            now: Sequence[Record],
             place: Callable[[Record], Range],
             move: Callable[[Record, int], Record],
         ) -> list[Record]:
-            found = [record for record in now if self.holds(place(record))]
-            for record in before:
-                at = place(record)
-                if not left.holds(at):
-                    found.append(move(record, by) if by and at[0] >= left.end else record)
-            return found
+            placed = list(zip(before, map(place, before), strict=True))
+            ahead = [record for record, (s, e) in placed if s < start and e < left]
+            behind = [record for record, (s, _) in placed if s >= left]
+            here = [record for record in now if self.holds(place(record))]
+            return ahead + here + ([move(record, by) for record in behind] if by else behind)
 
-        statements = both(old.statements, new.statements, _itself, moved.moved_range)
         return Raw(
-            both(old.functions, new.functions, lambda f: f.span, moved.moved_function),
-            both(old.calls, new.calls, lambda c: c.span, moved.moved_call),
-            both(old.shared, new.shared, lambda s: s.span, moved.moved_shared),
-            both(old.branches, new.branches, lambda b: b.head, moved.moved_branch),
-            both(old.scopes, new.scopes, lambda s: s.span, moved.moved_scope),
-            both(old.aliases, new.aliases, lambda a: a.span, moved.moved_alias),
-            both(old.constants, new.constants, lambda c: c.span, moved.moved_constant),
-            sorted(statements, key=outer_first),
+            both(old.functions, new.functions, attrgetter("span"), moved.moved_function),
+            both(old.calls, new.calls, attrgetter("span"), moved.moved_call),
+            both(old.shared, new.shared, attrgetter("span"), moved.moved_shared),
+            both(old.branches, new.branches, attrgetter("head"), moved.moved_branch),
+            both(old.scopes, new.scopes, attrgetter("span"), moved.moved_scope),
+            both(old.aliases, new.aliases, attrgetter("span"), moved.moved_alias),
+            both(old.constants, new.constants, attrgetter("span"), moved.moved_constant),
+            both(old.statements, new.statements, _itself, moved.moved_range),
             both(old.errors, new.errors, _itself, moved.moved_range),
             new.defines,
         )

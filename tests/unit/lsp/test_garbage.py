@@ -28,8 +28,24 @@ def collecting_is_ours() -> Iterator[None]:
 
 def test_what_a_run_leaves_is_freed() -> None:
     left = weakref.ref(Cycle())
+    collector = garbage.Garbage()
+    collector.collect(at_rest=True)
     assert left() is not None
-    garbage.Garbage().collect(at_rest=False)
+    collector.left_by_a_run()
+    collector.collect(at_rest=True)
+    assert left() is None
+    assert gc.get_freeze_count() > 0
+
+
+def test_beside_a_run_it_waits_until_it_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "_MOST", 2)
+    left = weakref.ref(Cycle())
+    collector = garbage.Garbage()
+    collector.left_by_a_run()
+    collector.collect(at_rest=False)
+    assert left() is not None
+    collector.left_by_a_run()
+    collector.collect(at_rest=False)
     assert left() is None
     assert gc.get_freeze_count() == 0
 
@@ -39,12 +55,16 @@ def test_what_stays_is_set_aside_and_looked_at_in_a_long_while(
 ) -> None:
     monkeypatch.setattr(garbage, "_WHOLE", 3)
     collector = garbage.Garbage()
+
+    def run() -> None:
+        collector.left_by_a_run()
+        collector.collect(at_rest=True)
+
     cycle = Cycle()
-    collector.collect(at_rest=True)
-    assert gc.get_freeze_count() > 0
+    run()
     left = weakref.ref(cycle)
     del cycle
-    collector.collect(at_rest=True)
+    run()
     assert left() is not None
-    collector.collect(at_rest=True)
+    run()
     assert left() is None
