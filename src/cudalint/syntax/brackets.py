@@ -11,6 +11,7 @@ from itertools import accumulate
 
 from cudalint.regex import regex
 from cudalint.syntax.effort import MAX_DEPTH, TooComplexError, spend
+from cudalint.syntax.known import known
 
 _CODE = regex(rb"\S")
 _BRACKET = regex(rb"[()\[\]{}]")
@@ -20,6 +21,8 @@ _OPEN = {ord("("): ord(")"), ord("["): ord("]"), ord("{"): ord("}")}
 _CLOSERS = b")]}"
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _CHANGES = bytes.maketrans(b"([{)]}", b"\x01\x01\x01\xff\xff\xff")
+_LONG = 200
+"""What is longer is not kept to be looked up again."""
 _TEMPLATE_NAME = regex(rb"[A-Za-z_]\w*\s*$")
 
 
@@ -69,20 +72,27 @@ def split_arguments(text: bytes) -> list[tuple[int, int]]:
     Commas inside brackets, and inside template argument lists (a `<` after a
     name whose `>` comes before the next comma-level bracket closes), don't split.
     """
-    commas = _top_level_commas(text) if b"," in text else []
-    if not commas:
+    if b"," not in text:
         start, end = _strip(text, 0, len(text))
         return [(start, end)] if start < end else []
+    spend(len(text) >> 1)
+    return list((_split_before if len(text) < _LONG else _split)(text))
+
+
+def _split(text: bytes) -> tuple[tuple[int, int], ...]:
     ranges = []
     start = 0
-    for comma in [*commas, len(text)]:
+    for comma in (*_top_level_commas(text), len(text)):
         ranges.append(_strip(text, start, comma))
         start = comma + 1
-    return ranges
+    return tuple(ranges) if len(ranges) > 1 or ranges[0][0] < ranges[0][1] else ()
+
+
+# Rules ask for the arguments of a call again and again, each for its own ends.
+_split_before = known(4096)(_split)
 
 
 def _top_level_commas(text: bytes) -> list[int]:
-    spend(len(text) >> 1)
     commas: list[int] = []
     depth = 0
     template_end = -1

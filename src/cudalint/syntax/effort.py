@@ -8,6 +8,8 @@ text can't be counted from outside.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 
 MAX_EFFORT = 6_000_000
@@ -37,6 +39,16 @@ class Budget:
 
     def __exit__(self, *_: object) -> None:
         _SPENT.reset(self._outer)
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Inside, nothing that is spent counts."""
+    outer = _SPENT.set(None)
+    try:
+        yield
+    finally:
+        _SPENT.reset(outer)
 
 
 def spend(units: int) -> None:

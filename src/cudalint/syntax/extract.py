@@ -174,7 +174,7 @@ def _function(path: str, text: Text, macros: Expander, node: Node, kind: str, ra
         kind = "declaration"
     tail_end = body[0] if body else node.end_byte
     start = head_start(text.bare, node.start_byte)
-    tail = (parameters.end_byte, _tail_end(node, tail_end))
+    tail = (parameters.end_byte, _tail_end(text, node, parameters.end_byte, tail_end))
     read = read_head(path, text.code, start, name_range, tail, macros)
     name = text.code[slice(*name_range)]
     if macros.by_name:
@@ -204,8 +204,10 @@ def _function(path: str, text: Text, macros: Expander, node: Node, kind: str, ra
     )
 
 
-def _tail_end(node: Node, end: int) -> int:
-    """Where a head's last specifiers end: before a constructor's initialisers."""
+def _tail_end(text: Text, node: Node, start: int, end: int) -> int:
+    """Where a head's last specifiers, from `start` on, end: before a constructor's initialisers."""
+    if text.parse.find(b":", start, end) < 0:
+        return end
     for child in node.children:
         if child.type == "field_initializer_list":
             return child.start_byte
@@ -214,7 +216,10 @@ def _tail_end(node: Node, end: int) -> int:
 
 def _name(code: bytes, node: Node, joined: dict[int, int]) -> tuple[str, Range]:
     """The qualifier (`A::B`) and the range of the last part of a declared name."""
-    start = node.start_byte
+    start, end = node.byte_range
+    name = code[start:end]
+    if name.replace(b"_", b"").isalnum():
+        return "", (start, joined.get(start, end))
     while node.type == "qualified_identifier":
         inner = node.child_by_field_name("name")
         if inner is None:
@@ -223,8 +228,8 @@ def _name(code: bytes, node: Node, joined: dict[int, int]) -> tuple[str, Range]:
     qualifier = code[start : node.start_byte].rstrip().removesuffix(b"::")
     end = node.end_byte
     if node.type == "template_function":
-        name = node.child_by_field_name("name")
-        end = node.end_byte if name is None else name.end_byte
+        inner = node.child_by_field_name("name")
+        end = node.end_byte if inner is None else inner.end_byte
     return normal(qualifier), (node.start_byte, joined.get(node.start_byte, end))
 
 

@@ -6,7 +6,6 @@ unmasked text, with the file's macros expanded.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -14,6 +13,7 @@ import msgspec
 from cudalint.finding import Span
 from cudalint.regex import regex
 from cudalint.syntax.brackets import after_space, close_of, split_arguments
+from cudalint.syntax.known import known
 from cudalint.syntax.macros import Expander
 from cudalint.syntax.model import LaunchBounds, Parameter, normal
 
@@ -158,7 +158,7 @@ def _say(before: bytes, after: bytes, macros: Expander | None = None) -> _Said:
 
 
 # Most heads of a tree, parameters aside, are ones that were there before.
-_said = lru_cache(maxsize=4096)(_say)
+_said = known(4096)(_say)
 
 
 def read_macro_head(
@@ -244,7 +244,7 @@ def _declare(text: bytes) -> tuple[str, str, str | None]:
 
 
 # `int n` and `cudaStream_t stream` are in every file.
-_declared = lru_cache(maxsize=8192)(_declare)
+_declared = known(8192)(_declare)
 
 
 def _names_a_parameter(before: bytes, name: bytes) -> bool:

@@ -19,6 +19,11 @@ import msgspec
 
 from cudalint.finding import Span
 from cudalint.syntax.brackets import split_arguments
+from cudalint.syntax.effort import spend
+from cudalint.syntax.known import known
+
+_LONG = 200
+"""Argument lists that are longer are not kept to be looked up again."""
 
 
 class Parameter(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -125,10 +130,22 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def read_arguments(path: str, text: bytes, at: int) -> tuple[Argument, ...]:
     """Split the text of an argument list that stands at offset `at` of the file."""
+    if len(text) < _LONG:
+        spend(len(text) >> 1)
+        pieces = _pieces_before(text)
+    else:
+        pieces = _pieces(text)
     return tuple(
-        Argument(Span(path, at + start, at + end), normal(text[start:end]))
-        for start, end in split_arguments(text)
+        Argument(Span(path, at + start, at + end), written) for start, end, written in pieces
     )
+
+
+def _pieces(text: bytes) -> tuple[tuple[int, int, str], ...]:
+    return tuple((start, end, normal(text[start:end])) for start, end in split_arguments(text))
+
+
+# Rules ask for the arguments of a call again and again, each for its own ends.
+_pieces_before = known(4096)(_pieces)
 
 
 def normal(text: bytes) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from cudalint.finding import Span
 from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 from cudalint.syntax.effort import spend
+from cudalint.syntax.known import known
 from cudalint.syntax.model import (
     Argument,
     Call,
@@ -102,7 +102,7 @@ def _read_callee(written: bytes) -> tuple[str, str, str, int, int]:
 
 
 # What is called in a tree is called in many places.
-_callee_read = lru_cache(maxsize=8192)(_read_callee)
+_callee_read = known(8192)(_read_callee)
 
 
 def launch_record(
