@@ -73,7 +73,7 @@ class Constants:
         key = (path, name)
         if key not in self._values:
             self._values[key] = None  # what a name that needs itself is worth
-            found = {self.evaluate(path, text) for text in self._texts(path, name)}
+            found = {self.evaluate(path, text) for text in dict.fromkeys(self._texts(path, name))}
             self._values[key] = found.pop() if len(found) == 1 else None
         return self._values[key]
 
