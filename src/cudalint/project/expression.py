@@ -22,7 +22,7 @@ Apply = Callable[[str, "list[str]"], "int | None"]
 
 _TOKEN = regex(
     r"\s*(?:"
-    r"(?P<number>0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)(?P<suffix>[uUlLzZ]*)(?![\w.])"
+    r"(?P<number>0[xX][0-9a-fA-F][0-9a-fA-F']*|0[bB][01][01']*|[0-9][0-9']*)(?P<suffix>[uUlLzZ]*)(?![\w.])"
     r"|(?P<name>(?:::\s*)?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)"
     r"|'(?P<char>\\?.)'"
     r"|(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^~!?:(),{}])"

@@ -141,3 +141,8 @@ def test_nested_expressions_have_the_value_that_python_gives_them(case: tuple[st
 @given(st.text(alphabet="01kT+-*/%<>&|^~!?:(), {}'ux", max_size=30))
 def test_any_text_has_a_value_or_none(text: str) -> None:
     assert isinstance(value(text), int | None)
+
+
+@pytest.mark.parametrize("text", ["0x'", "0x", "0b'", "0b''1", "0x'1"])
+def test_a_prefix_without_a_digit_is_no_number(text: str) -> None:
+    assert value(text) is None
