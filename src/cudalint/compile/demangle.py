@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from cudalint.compile.declarator import array_of, function_of, pointer_to, qualified, shown
+
 _BUILTIN = {
     "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char",
     "h": "unsigned char", "s": "short", "t": "unsigned short", "i": "int",
@@ -35,6 +37,8 @@ _OPERATORS = {
 _DIGITS = frozenset("0123456789")
 _DEEPEST = 64
 _LONGEST = 8192
+_MOST_TEXT = 4_000_000
+"""So many characters of parts are put together for one name: substitutions can double it."""
 
 
 class Name(msgspec.Struct, frozen=True):
@@ -79,6 +83,7 @@ class _Demangler:
         self.text = symbol
         self.at = 2
         self.depth = 0
+        self.left = _MOST_TEXT
         self.seen: list[str] = []
         self.arguments: list[str] = []
 
@@ -108,8 +113,14 @@ class _Demangler:
         if not self.take(text):
             raise _BeyondError
 
+    def spend(self, text: str) -> str:
+        self.left -= len(text)
+        if self.left < 0:
+            raise _BeyondError
+        return text
+
     def remember(self, text: str) -> str:
-        self.seen.append(text)
+        self.seen.append(self.spend(text))
         return text
 
     def number(self) -> int:
@@ -222,7 +233,7 @@ class _Demangler:
             self.at += 2
             return standard
         self.need("S")
-        return _pick(self.seen, self.sequence(36))
+        return self.spend(_pick(self.seen, self.sequence(36)))
 
     def sequence(self, base: int) -> int:
         """`_` is 0, `0_` is 1, …; the ABI counts in upper-case base 36, parameters in 10."""
@@ -240,7 +251,7 @@ class _Demangler:
 
     def template_parameter(self) -> str:
         self.need("T")
-        return _pick(self.arguments, self.sequence(10))
+        return self.spend(_pick(self.arguments, self.sequence(10)))
 
     def template_arguments(self) -> str:
         self.need("I")
@@ -248,7 +259,8 @@ class _Demangler:
         while not self.take("E"):
             found.extend(self.template_argument())
         self.arguments = found
-        return "<" + ", ".join(found) + (" >" if found and found[-1].endswith(">") else ">")
+        inside = shown(found)
+        return f"<{inside} >" if inside.endswith(">") else f"<{inside}>"
 
     def template_argument(self) -> list[str]:
         """One argument, or all those of a pack."""
@@ -283,7 +295,11 @@ class _Demangler:
         value = "-" + value[1:] if value.startswith("n") else value
         if code == "b":
             return "true" if value == "1" else "false"
-        return value + _LITERAL_SUFFIX[code] if code in _LITERAL_SUFFIX else f"({kind}){value}"
+        return (
+            value + _LITERAL_SUFFIX[code]
+            if code in _LITERAL_SUFFIX
+            else f"({shown([kind])}){value}"
+        )
 
     def deeper(self) -> None:
         self.depth += 1
@@ -309,7 +325,7 @@ class _Demangler:
             return self.qualified_type()
         for mark, sign in (("P", "*"), ("R", "&"), ("O", "&&")):
             if self.take(mark):
-                return self.remember(_pointer(self.type(), sign))
+                return self.remember(pointer_to(self.type(), sign))
         if self.take("Dp"):
             return self.type()
         if self.take("F"):
@@ -317,7 +333,7 @@ class _Demangler:
         if self.take("A"):
             size = "" if self.peek("_") else str(self.number())
             self.need("_")
-            return self.remember(f"{self.type()} [{size}]")
+            return self.remember(array_of(self.type(), size))
         if code == "T":
             return self.maybe_template(self.remember(self.template_parameter()))
         if code == "S" and not self.peek("St"):
@@ -343,7 +359,7 @@ class _Demangler:
         for mark, word in (("r", " restrict"), ("V", " volatile"), ("K", " const")):
             if self.take(mark):
                 qualifiers = word + qualifiers
-        return self.remember(self.type() + qualifiers)
+        return self.remember(qualified(self.type(), qualifiers))
 
     def function_type(self) -> str:
         self.take("Y")
@@ -351,8 +367,7 @@ class _Demangler:
         parameters: list[str] = []
         while not self.take("E"):
             parameters.append(self.type())
-        shown = "" if parameters == ["void"] else ", ".join(parameters)
-        return self.remember(f"{result} ({shown})")
+        return self.remember(function_of(result, [] if parameters == ["void"] else parameters))
 
 
 def _instance(name: str, arguments: str) -> str:
@@ -368,11 +383,3 @@ def _pick(table: list[str], index: int) -> str:
     if index >= len(table):
         raise _BeyondError
     return table[index]
-
-
-def _pointer(pointee: str, sign: str) -> str:
-    """A pointer to a function wraps its name place: `void (*)(int)`."""
-    if pointee.endswith(")") and " (" in pointee:
-        head, _, tail = pointee.partition(" (")
-        return f"{head} ({sign})({tail}"
-    return pointee + sign

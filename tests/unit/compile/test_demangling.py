@@ -233,3 +233,64 @@ def test_the_nesting_that_is_read() -> None:
         assert demangle(f"_Z1k{many}" + "P" * 64 + "i").arity == -1
         assert demangle(f"_Z1kI{many}{'P' * 62}iEvv").arity == 0
         assert demangle(f"_Z1kI{many}{'P' * 63}iEvv").arity == -1
+
+
+# As by c++filt -p: what stands around the name of a pointer, an array or a function.
+DECLARED = {
+    "PPFviE": "void (**)(int)",
+    "RPFviE": "void (*&)(int)",
+    "OFviE": "void (&&)(int)",
+    "PA3_i": "int (*) [3]",
+    "RA3_Ki": "int const (&) [3]",
+    "KA3_i": "int const [3]",
+    "A2_A3_i": "int [2][3]",
+    "PA2_A3_i": "int (*) [2][3]",
+    "A3_PFviE": "void (* [3])(int)",
+    "PA3_PFviE": "void (* (*) [3])(int)",
+    "FPFvvEiE": "void (*(int))()",
+    "PFPFvvEiE": "void (*(*)(int))()",
+    "PFPA3_ivE": "int (*(*)()) [3]",
+    "KPFviE": "void (* const)(int)",
+    "PKPFviE": "void (* const*)(int)",
+    "PKFvvE": "void (*)() const",
+    "PF1aIFviEEiE": "a<void (int)> (*)(int)",
+    "PF1aIA3_iEiE": "a<int [3]> (*)(int)",
+    "FvPFviEA3_iE": "void (void (*)(int), int [3])",
+    "LPFvvE0E": "(void (*)())0",
+    "FvvEPS0_PS1_": "void (), void (*)(), void (**)()",
+}
+
+
+@pytest.mark.parametrize("written", DECLARED)
+def test_declarators(written: str) -> None:
+    assert demangle(f"_Z1kI{written}Evv").text == f"k<{DECLARED[written]}>"
+
+
+def index_of(number: int) -> str:
+    """The index of a substitution, as the ABI counts: `_`, `0_`, … `Z_`, `10_`."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    if number == 0:
+        return "_"
+    high, low = divmod(number - 1, 36)
+    return (digits[high] if high else "") + digits[low] + "_"
+
+
+@pytest.mark.parametrize(
+    ("doublings", "is_read"), [(10, True), (15, True), (30, False), (500, False)]
+)
+def test_names_that_double_with_each_part_end(doublings: int, is_read: bool) -> None:
+    """A kernel with C linkage may have any name: 200 letters of it can mean 600 million."""
+    doubled = "".join(f"FS{index_of(n)}S{index_of(n)}E" for n in range(1, doublings))
+    symbol = f"_Z1kIFivE{doubled}Evv"
+    found = demangle(symbol)
+    assert (found.text.startswith("k<int ()"), found.arity == 0) == (is_read, is_read)
+    assert (found.text == symbol) is not is_read
+
+
+def test_arguments_that_double_with_each_part_end() -> None:
+    arguments = "".join(f"1aI{'S0_' * 200}E" for _ in range(3))
+    inner = "FivE" + "".join(f"FS{index_of(n)}S{index_of(n)}E" for n in range(1, 14))
+    assert demangle(f"_Z1kI{inner}Evv").arity == 0
+    many = f"_Z1kI{inner}{f'S{index_of(14)}' * 200}Evv"
+    assert demangle(many) == Name(many)
+    assert demangle(f"_Z1kI1b{arguments}Evv").arity == 0
