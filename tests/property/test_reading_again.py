@@ -116,6 +116,17 @@ def test_of_a_change_in_a_function_little_is_read() -> None:
             assert part.start < at < part.end < part.start + 12_000
 
 
+def test_what_looks_back_over_a_brace_that_is_no_code_is_read_again() -> None:
+    reader = Reader()
+    before = TEXT + "namespace a {\nvoid f() {\n  g(1);\n  h"
+    behind = "b(2);\n}\n}\n__global__ void k(float* o) { *o = 1; }\n"
+    reader.check(f"{before}/*{behind}")
+    reader.check(f"{before}/*b{behind}")
+    (part,) = reader.parts
+    assert part is not None
+    assert part.end > len(before)
+
+
 def test_after_a_change_to_a_macro_all_is_read() -> None:
     reader = Reader()
     reader.check(TEXT)

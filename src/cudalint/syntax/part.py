@@ -105,9 +105,10 @@ class _Change:
             body = None if around is None else around.child_by_field_name("body")
             if body is None or body.type != "declaration_list":
                 break
-            opened, *nodes, closed = body.children
-            if closed.is_missing or closed.type != "}":
+            inside = body.children
+            if not (self._is(inside[0], b"{") and len(inside) > 1 and self._is(inside[-1], b"}")):
                 break
+            opened, *nodes, closed = inside
             if self._low < opened.end_byte or self._high > closed.start_byte:
                 break
             inner = self._among(nodes, opened.end_byte, closed.start_byte)
@@ -122,6 +123,10 @@ class _Change:
             and self._high < node.end_byte
             and node.type in ("namespace_definition", "linkage_specification")
         )
+
+    def _is(self, node: Node, brace: bytes) -> bool:
+        """Whether a node is this brace, and is so in the text that heads are searched in."""
+        return self._bare[node.start_byte : node.end_byte] == brace
 
     def _among(self, nodes: list[Node], start: int, end: int) -> Part | None:
         """The part among `nodes`, all that lies side by side from `start` to `end`."""
