@@ -219,10 +219,11 @@ class _Reader:
 
     def _models(self, sources: dict[str, SourceFile], judged: Judged | None) -> Extraction:
         """The models of all files, or, where it is known what is in them, how to get one."""
-        from cudalint.cache import ModelCache
-        from cudalint.cachesize import keep_within_bound
+        cache = None
+        if self._request.cache:
+            from cudalint.cache import ModelCache
 
-        cache = ModelCache(self._request.cache) if self._request.cache else None
+            cache = ModelCache(self._request.cache)
         files = [file for path, file in sources.items() if is_source(path)]
         if judged is None:
             extraction = extract(files, cache, self._request.jobs)
@@ -231,6 +232,8 @@ class _Reader:
             extraction = msgspec.structs.replace(extraction, cut_off=judged.cut_off)
         self._notifications += extraction.notifications
         if cache:
+            from cudalint.cachesize import keep_within_bound
+
             cache.prune()
             failure = cache.failure or keep_within_bound(cache.folder.parent)
             if failure:

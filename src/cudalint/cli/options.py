@@ -42,9 +42,11 @@ _CACHE = (
 
 def _launcher(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A compiler launcher: one of the known names, an absolute path, or "none"."""
+    if value is None:
+        return None
     from cudalint.compile.launcher import KNOWN
 
-    if value is None or value in (*KNOWN, "none") or Path(value).is_absolute():
+    if value in (*KNOWN, "none") or Path(value).is_absolute():
         return value
     known = ", ".join((*KNOWN, "none"))
     raise click.BadParameter(

@@ -7,7 +7,6 @@ names a file is analysed though `exclude` matches it, unless `force_exclude`.
 from __future__ import annotations
 
 import errno
-import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -105,7 +104,12 @@ class _Search:
     def take(self, argument: str) -> None:
         """Find the files of one argument: a file, a folder, or a pattern no shell expanded."""
         path = os.path.normpath(os.path.join(self._cwd, argument))
-        if path in self._contents or os.path.lexists(path) or not glob.has_magic(argument):
+        if path in self._contents or os.path.lexists(path):
+            self._take_path(path, argument)
+            return
+        import glob
+
+        if not glob.has_magic(argument):
             self._take_path(path, argument)
             return
         matches = sorted(glob.glob(argument, root_dir=self._cwd, recursive=True))

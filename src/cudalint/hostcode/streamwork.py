@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.devicecode.devicecode import enclosing
-from cudalint.hostcode.coldness import words
 from cudalint.hostcode.launchconfigs import CONFIGURED, streams_of
 from cudalint.hostcode.streams import is_stream_type, null_stream
 from cudalint.project.headermacros import home
 from cudalint.project.nullnames import NullNames
-from cudalint.project.resolve import COMMON_METHODS
 from cudalint.regex import regex
 from cudalint.syntax.brackets import split_arguments
 
@@ -129,6 +127,11 @@ class StreamWork:
             for function in model.functions:
                 if function.space == "host" and not function.lambda_ and function.name:
                     found.setdefault(function.name, []).append(function)
+        if not found:
+            return found
+        from cudalint.hostcode.coldness import words
+        from cudalint.project.resolve import COMMON_METHODS
+
         return {
             name: functions
             for name, functions in found.items()

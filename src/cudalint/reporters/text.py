@@ -9,15 +9,15 @@ src/a.cu:12:3: error CU302 Message. [event-record-without-stream]
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from cudalint.finding import Finding, Related
 from cudalint.reporters.colour import Paint, painter
-from cudalint.reporters.excerpt import excerpt
-from cudalint.reporters.headline import STYLES, Headlines
-from cudalint.reporters.statistics import statistics as counts_of_rules
 from cudalint.reporters.summary import analysed, closing
-from cudalint.reporters.visible import visible
 from cudalint.run import Run
+
+if TYPE_CHECKING:
+    from cudalint.reporters.headline import Headlines
 
 
 def text(
@@ -35,11 +35,15 @@ def text(
     out what is no finding. Columns count characters.
     """
     paint = painter(colour)
-    lines = Headlines(run, paint)
     pieces: list[str] = []
     if statistics:
+        from cudalint.reporters.statistics import statistics as counts_of_rules
+
         pieces += counts_of_rules(run, paint)
-    else:
+    elif run.findings:
+        from cudalint.reporters.headline import Headlines
+
+        lines = Headlines(run, paint)
         for finding in run.findings[:limit]:
             pieces += _finding(finding, lines, paint)
             pieces.append("")
@@ -51,6 +55,10 @@ def text(
 
 def _finding(finding: Finding, lines: Headlines, paint: Paint) -> Iterator[str]:
     """The lines of one finding."""
+    from cudalint.reporters.excerpt import excerpt
+    from cudalint.reporters.headline import STYLES
+    from cudalint.reporters.visible import visible
+
     yield lines.headline(finding)
     places = [(finding.span, None), *((related.span, related) for related in finding.related)]
     last = max(lines.index(s.path).position(max(s.start, s.end)).line for s, _ in places)
@@ -72,5 +80,7 @@ def _finding(finding: Finding, lines: Headlines, paint: Paint) -> Iterator[str]:
 
 def _label(related: Related, lines: Headlines, gutter: int, paint: Paint) -> Iterator[str]:
     """The line above a related place."""
+    from cudalint.reporters.visible import visible
+
     place = lines.place(related.span.path, related.span.start)
     yield f" {' ' * gutter}{paint('::', 'blue')} {place}: {visible(related.label)}"

@@ -13,7 +13,6 @@ from cudalint.project.expansion import Place, places
 from cudalint.project.project import Project
 from cudalint.rule import Example, FixSafety, NoOptions, ProjectRule
 from cudalint.syntax.model import Call, FileModel, Identifier, Macro
-from cudalint.wording.statements import deletion
 
 _SPDX = "// SPDX-License-Identifier: MIT OR Apache-2.0\n"
 _EMPTY = r"\(?\(?\s*(?:\(?\s*void\s*\)?\s*0|do\s*\{\s*\}\s*while\s*\(\s*0\s*\))?\s*\)?\)?;?"
@@ -369,5 +368,7 @@ def _fix(
     """Deletes the statement, where the record is all of it."""
     if record.via_macro or not record.expression_statement:
         return None
+    from cudalint.wording.statements import deletion
+
     edit = deletion(statement, model, context.sources[model.path].data)
     return Fix(f"Delete the '{record.name}' statement", (edit,), safe=safe)

@@ -10,7 +10,6 @@ from cudalint.context import Context
 from cudalint.finding import Edit, Finding, Fix, Level, Span
 from cudalint.project.expansion import Place, places
 from cudalint.project.nullnames import NullNames
-from cudalint.project.scopes import streams_in_scope
 from cudalint.rule import Example, FileRule, FixSafety, NoOptions
 from cudalint.syntax.model import Call, FileModel
 
@@ -380,6 +379,8 @@ def _verdict(call: Call, names: NullNames) -> _Verdict | None:
 
 def _fix(call: Call, verdict: _Verdict, file: FileModel, context: Context) -> Fix | None:
     """Passes the only stream in scope."""
+    from cudalint.project.scopes import streams_in_scope
+
     names = streams_in_scope(call, file, context)
     if len(names) != 1:
         return None

@@ -10,7 +10,6 @@ import msgspec
 from cudalint.context import Context
 from cudalint.devicecode.devicecode import device_only, enclosing
 from cudalint.finding import Finding, Level
-from cudalint.hostcode.coldness import words
 from cudalint.hostcode.hotpath import OnPath
 from cudalint.hostcode.pathreport import path_finding, path_messages
 from cudalint.project.expansion import Place, places
@@ -268,6 +267,8 @@ def _named(project: Project, patterns: Iterable[str]) -> Iterator[Call]:
     for pattern in patterns:
         last = pattern.rpartition("::")[2]
         if "*" in pattern or "?" in pattern:
+            from cudalint.hostcode.coldness import words
+
             match = regex(translate(last)).match
             found = [n for n in hot.names if match(n) and _GETTERS.isdisjoint(words(n))]
             yield from hot.calls(found)
