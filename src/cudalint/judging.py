@@ -38,7 +38,8 @@ class Selection(msgspec.Struct, frozen=True):
 
     def of_kind(self, kind: type[Rule]) -> tuple[type[Rule], ...]:
         """Those of the rules that judge one kind of thing."""
-        return tuple(rule for rule in self.rules if issubclass(rule, kind))
+        # `issubclass` of abstract classes asks each that is derived from them.
+        return tuple(rule for rule in self.rules if kind in rule.__mro__)
 
 
 class _Failure(msgspec.Struct):
