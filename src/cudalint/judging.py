@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from cudalint.settings.select import PerFileIgnores
     from cudalint.suppress.model import FileSuppressions
     from cudalint.syntax.model import FileModel
+
+
+S = TypeVar("S")
+
+
+class _AtPath(Protocol):
+    """What is judged file by file."""
+
+    @property
+    def path(self) -> str: ...
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -40,6 +50,11 @@ class Selection(msgspec.Struct, frozen=True):
         """Those of the rules that judge one kind of thing."""
         # `issubclass` of abstract classes asks each that is derived from them.
         return tuple(rule for rule in self.rules if kind in rule.__mro__)
+
+
+def _file(judged: _AtPath) -> str:
+    """What a file is called where a rule fails on it."""
+    return f"'{judged.path}'"
 
 
 class _Failure(msgspec.Struct):
@@ -70,20 +85,19 @@ class Judge:
         for rule in self._selection.of_kind(FileRule):
             assert issubclass(rule, FileRule)
             readable = models.values() if rule.code in self._selection.owners else asked
-            for model in unreadable if rule.unreadable else readable:
-                if rule.code not in self._selection.ignores.ignored(model.path):
-                    self._run(rule, model, f"'{model.path}'")
+            ignored = self._selection.ignores.ignored
+            judged = unreadable if rule.unreadable else readable
+            self._run(rule, [m for m in judged if rule.code not in ignored(m.path)], _file)
 
     def project(self) -> None:
         """Run the project rules."""
         for rule in self._selection.of_kind(ProjectRule):
-            self._run(rule, self._context.project, "the project")
+            self._run(rule, [self._context.project], lambda _: "the project")
 
     def trees(self) -> None:
         """Run the tree rules on each kernel tree."""
         for rule in self._selection.of_kind(TreeRule):
-            for tree in self._context.trees:
-                self._run(rule, tree, f"the tree '{tree.root}'")
+            self._run(rule, self._context.trees, lambda tree: f"the tree '{tree.root}'")
 
     def compiled(self, files: Sequence[CompiledFile]) -> None:
         """Run the rules on compiled resources; of two that tell the same one is kept."""
@@ -93,7 +107,7 @@ class Judge:
             left_to.update(((rule.code, id_), other) for id_, other in rule.left_to.items())
             for file in files:
                 before = len(self.findings)
-                self._run(rule, file, f"'{file.path}'")
+                self._run(rule, [file], _file)
                 self.findings[before:] = [
                     msgspec.structs.replace(finding, compiled_from=file.path)
                     for finding in self.findings[before:]
@@ -144,35 +158,44 @@ class Judge:
 
     def of_suppressions(self, rule: SuppressionRule, file: FileSuppressions) -> list[Finding]:
         """What a rule says of the suppressions of a file, up to where it fails."""
-        return self._made(type(rule), f"'{file.path}'", lambda: rule.check(file))
+        return self._made(type(rule), [file], _file, lambda file: rule.check(file))
 
-    def _run(self, rule: type[Rule], subject: object, name: str) -> None:
-        options = self._selection.options[rule.code]
+    def _run(self, rule: type[Rule], subjects: Iterable[S], name: Callable[[S], str]) -> None:
+        context, options = self._context, self._selection.options[rule.code]
         # The four kinds differ in what they judge.
         found = self._made(
             rule,
+            subjects,
             name,
-            lambda: getattr(rule(), "check")(subject, self._context, options),  # noqa: B009
+            lambda subject: getattr(rule(), "check")(subject, context, options),  # noqa: B009
         )
         if found:
             ignored = self._selection.ignores.ignored
             self.findings += [f for f in found if f.code not in ignored(f.span.path)]
 
     def _made(
-        self, rule: type[Rule], name: str, check: Callable[[], Iterable[Finding]]
+        self,
+        rule: type[Rule],
+        subjects: Iterable[S],
+        name: Callable[[S], str],
+        check: Callable[[S], Iterable[Finding]],
     ) -> list[Finding]:
-        """The findings that a rule makes of what is called `name`, up to where it fails."""
+        """The findings that a rule makes of each of some things, up to where it fails on it.
+
+        `name` tells what such a thing is called.
+        """
         found: list[Finding] = []
         foreign = rule.code in self._selection.owners
-        try:
-            # What a plugin prints is no part of a report.
-            with redirect_stdout(sys.stderr) if foreign else nullcontext():
-                for finding in check():
-                    if foreign:
-                        hold_to_form(finding, rule, self._context.sources)
-                    found.append(finding)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a rule does is its own)
-            self._fail(rule, name, error)
+        # What a plugin prints is no part of a report.
+        with redirect_stdout(sys.stderr) if foreign else nullcontext():
+            for subject in subjects:
+                try:
+                    for finding in check(subject):
+                        if foreign:
+                            hold_to_form(finding, rule, self._context.sources)
+                        found.append(finding)
+                except (Exception, SystemExit) as error:  # noqa: BLE001  (a rule's own matter)
+                    self._fail(rule, name(subject), error)
         return found
 
     def _answered(self, rule: type[Rule], name: str, ask: Callable[[], bool]) -> bool:

@@ -23,10 +23,13 @@ class DeviceReach:
         waiting: set[str] = set()
         for model in models.values():
             waiting.update(kernel.name for kernel in model.kernels)
+            within: dict[int, set[str]] = {}
             for call in model.calls:
-                if call.function >= 0 and on_device(model, call.function):
-                    name = model.functions[enclosing(model, call.function)].name
-                    called.setdefault(name, set()).add(call.name)
+                within.setdefault(call.function, set()).add(call.name)
+            for function, names in within.items():
+                if function >= 0 and on_device(model, function):
+                    name = model.functions[enclosing(model, function)].name
+                    called.setdefault(name, set()).update(names)
         self._names: set[str] = set()
         while waiting:
             name = waiting.pop()

@@ -36,8 +36,8 @@ _NEW = regex(r"(?<![\w.#>~])(?P<word>new|delete)\b(?=\s*(?:\[\s*\]\s*)?[A-Za-z_*
 _NAME = regex(r"[A-Za-z_]\w*")
 # Literals first: the search skips other text at the speed of C.
 _QUICK = (
-    regex(rb"new(?<!\wnew)\b"),
-    regex(rb"delete(?<!\wdelete)\b"),
+    (b"new", regex(rb"new(?<!\wnew)\b")),
+    (b"delete", regex(rb"delete(?<!\wdelete)\b")),
 )
 _BEFORE = regex(r"(?:\boperator\s*|=\s*)$")
 
@@ -54,7 +54,8 @@ def expressions(
     functions: _Functions | None = None
     data = context.sources[model.path].data
     for quick in sorted(
-        (m for pattern in _QUICK for m in pattern.finditer(data)), key=lambda m: m.start()
+        (m for word, pattern in _QUICK if word in data for m in pattern.finditer(data)),
+        key=lambda m: m.start(),
     ):
         functions = functions or _Functions(model)
         function = functions.around(quick.start())

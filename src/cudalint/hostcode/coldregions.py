@@ -75,8 +75,9 @@ class ColdRegions:
             return True
         if _inside(self._cold, record, self._models, self._cold_spans):
             return True
-        places = (record.span, record.use)
-        return any(self._guarded(place, record) for place in places if place is not None)
+        if self._guarded(record.span, record):
+            return True
+        return record.use is not None and self._guarded(record.use, record)
 
     def lazy(self, record: Call | Launch) -> bool:
         """Whether `record`, or the use of the macro that it comes from, lies in a lazy region."""
@@ -148,13 +149,14 @@ class ColdRegions:
         for branch in model.branches:
             branches.setdefault(branch.function, []).append(branch)
         code = self._codes.of(model.path)
-        made_or_set = set(_SET.findall(code)).union(
-            *(names(f"{call.receiver} {given(call)}") for call in making)
-        )
+        spoken = frozenset().union(*(names(f"{call.receiver} {given(call)}") for call in making))
+        assigned: set[str] | None = None
         calls: _CallIndex | None = None
         for guard, found in guards:
-            if made_or_set.isdisjoint(found.handles | found.sizes):
-                continue
+            if spoken.isdisjoint(found.handles | found.sizes):
+                assigned = set(_SET.findall(code)) if assigned is None else assigned
+                if assigned.isdisjoint(found.handles | found.sizes):
+                    continue
             # Where a jump lands is no part of what the guard keeps from.
             if _JUMPS.search(code[max(guard.span.start, guard.span.end - _FAR) : guard.span.end]):
                 continue

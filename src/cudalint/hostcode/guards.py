@@ -27,7 +27,11 @@ def may_be_guarded(data: bytes, place: int) -> bool:
     """Whether an operator that guards stands before `place` in its statement: a quick look."""
     far = max(place - _FAR, 0)
     low = max(data.rfind(b";", far, place), data.rfind(b"{", far, place), far)
-    return any(data.find(operator, low, place) >= 0 for operator in (b"?", b"&&", b"||"))
+    return (
+        data.find(b"?", low, place) >= 0
+        or data.find(b"&&", low, place) >= 0
+        or data.find(b"||", low, place) >= 0
+    )
 
 
 def debug_guarded(code: str, place: int, flags: Mapping[str, str]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cudalint.regex import regex
@@ -149,6 +150,7 @@ def class_name(type_text: str) -> str:
     return class_text(type_text).rpartition("::")[2].strip()
 
 
+@lru_cache(maxsize=4096)
 def class_text(type_text: str) -> str:
     """The class like `class_name`, with what is written before its name."""
     wrapped = _WRAPPED.search(type_text)

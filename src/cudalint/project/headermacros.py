@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.regex import regex
 from cudalint.syntax.macros import MAX_DEPTH, Definition, argument_values
 from cudalint.syntax.model import Call, Launch
 from cudalint.syntax.substitution import call_at, launch_at
@@ -21,8 +22,31 @@ if TYPE_CHECKING:
     from cudalint.project.includes import Includes
     from cudalint.syntax.model import FileModel
 
-Body = list[tuple[Definition, Call | Launch]]
-"""The records of a macro's body, each with the definition that holds it."""
+_WORD = regex(rb"[A-Za-z_]\w*")
+
+
+class _Template:
+    """A record of a macro's body, with the definition that holds it."""
+
+    def __init__(self, definition: Definition, record: Call | Launch) -> None:
+        self._definition = definition
+        self._record = record
+        self._alike: Call | None = None
+
+    def at(self, call: Call, use: Span, function: int) -> Call | Launch:
+        """The record as `call`, a use of the macro, makes it in a function."""
+        # Most records of checking macros say the same wherever the macro is used.
+        if self._alike is not None:
+            return msgspec.structs.replace(self._alike, use=use, function=function)
+        values = argument_values(self._definition, call.argument_text)
+        record = self._record
+        if isinstance(record, Launch):
+            return msgspec.structs.replace(launch_at(record, values, use, 0), function=function)
+        made = msgspec.structs.replace(call_at(record, values, use, 0), function=function)
+        words = _WORD.findall(record.callee.encode() + b" " + record.argument_text)
+        if not set(self._definition.parameters or ()).intersection(words):
+            self._alike = made
+        return made
 
 
 class HeaderMacros:
@@ -32,7 +56,7 @@ class HeaderMacros:
         self._includes = includes
         self._own: dict[str, frozenset[str]] = {}
         self._found: dict[str, tuple[Call | Launch, ...]] = {}
-        self._bodies: dict[str, dict[str, Body]] = {}
+        self._bodies: dict[str, dict[str, list[_Template]]] = {}
         for path in sorted(models):
             model = models[path]
             if model.macros:
@@ -44,7 +68,7 @@ class HeaderMacros:
                 for span, definition in definitions.get(record.via_macro, ()):
                     if span.covers(record.name_span.start):
                         by_path = self._bodies.setdefault(record.via_macro, {})
-                        by_path.setdefault(path, []).append((definition, record))
+                        by_path.setdefault(path, []).append(_Template(definition, record))
 
     def calls(self, model: FileModel) -> Iterator[Call]:
         """The calls that the file makes through macros of the files it includes."""
@@ -81,15 +105,11 @@ class HeaderMacros:
         for path, body in self._bodies[call.name].items() if depth else ():
             if path not in closure:
                 continue
-            for definition, record in body:
-                values = argument_values(definition, call.argument_text)
-                if isinstance(record, Launch):
-                    yield msgspec.structs.replace(
-                        launch_at(record, values, use, 0), function=function
-                    )
-                    continue
-                made = msgspec.structs.replace(call_at(record, values, use, 0), function=function)
+            for template in body:
+                made = template.at(call, use, function)
                 yield made
+                if isinstance(made, Launch):
+                    continue
                 if made.name in self._bodies and made.name != call.name:
                     yield from self._expanded(made, use, function, closure, depth - 1)
 

@@ -7,12 +7,14 @@ could tell apart stays.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cudalint.project.classes import class_name
 from cudalint.project.scalar_types import INTEGERS
 from cudalint.regex import regex
+from cudalint.syntax.brackets import split_arguments
 
 if TYPE_CHECKING:
     from cudalint.project.classes import Classes
@@ -86,3 +88,24 @@ def _converts(given: str, wanted: str, text: str, classes: Classes) -> bool:
     if given in (_NUMBER, _POINTER) or wanted in (_NUMBER, _POINTER):
         return True  # by a constructor or a conversion
     return wanted in classes.with_bases(given)
+
+
+def given_count(call: Call) -> int | None:
+    """How many arguments a call has; None where a pack may stand for any number."""
+    written = call.argument_text
+    if b"..." in written or b"__VA_ARGS__" in written:
+        return None
+    if b"," in written:
+        return len(split_arguments(written))
+    return int(bool(written) and not written.isspace())
+
+
+def arity(function: Function, *, defaults: bool) -> tuple[int, int]:
+    """The least and the most arguments; `defaults`: a declaration may have default arguments."""
+    parameters = function.parameters
+    if any("..." in p.type or "..." in p.name for p in parameters):
+        return 0, sys.maxsize
+    if len(parameters) == 1 and parameters[0].type == "void" and not parameters[0].name:
+        return 0, 0
+    needed = 0 if defaults else sum(p.default is None for p in parameters)
+    return needed, len(parameters)

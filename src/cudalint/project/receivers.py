@@ -8,7 +8,8 @@ the text tells nothing. Classes are `cudalint.project.classes`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -116,7 +117,7 @@ class Receivers:
         """The type of an expression, as it is written where it is declared."""
         if depth == 0:
             return None
-        test = stop(expression, "?")
+        test = stop(expression, "?") if "?" in expression else len(expression)
         if test < len(expression):
             first, second = _alternatives(expression[test + 1 :])
             found = self.type_of(first, place, depth - 1)
@@ -138,7 +139,7 @@ class Receivers:
             return None
         return self._through(self._first(parts[0], place, depth), parts[1:], place)
 
-    def _through(self, found: str | None, parts: list[Part], place: Place) -> str | None:
+    def _through(self, found: str | None, parts: Sequence[Part], place: Place) -> str | None:
         """The type of the last of `parts`, each a member of what is before it."""
         for part in parts:
             if found is None:
@@ -238,7 +239,8 @@ def _alternatives(text: str) -> tuple[str, str]:
     return text[:colon], text[colon + 1 :]
 
 
-def _parts(text: str) -> list[Part]:
+@lru_cache(maxsize=4096)
+def _parts(text: str) -> tuple[Part, ...]:
     """The parts of a chain of members and calls; none where it is anything else."""
     parts: list[Part] = []
     at = 0
@@ -252,13 +254,13 @@ def _parts(text: str) -> list[Part]:
         else:
             words = _WORDS.match(text, at)
             if words is None:
-                return []
+                return ()
             name, at = re.sub(r"\s", "", words[1]), words.end()
             template = ""
             if text.startswith("<", at):
                 close = _close(text, at, "<", ">")
                 if close < 0:
-                    return []
+                    return ()
                 template, at = text[at + 1 : close], close + 1
                 inner = _WORDS.match(text, at) if text.startswith("::", at) else None
                 if inner is not None:
@@ -270,7 +272,7 @@ def _parts(text: str) -> list[Part]:
                 continue
             close = _close(text, at)
             if close < 0:
-                return []
+                return ()
             if text[at] == "[":
                 subscripts += 1
             elif called is None:
@@ -278,8 +280,8 @@ def _parts(text: str) -> list[Part]:
             at = close + 1
         parts.append(Part(name, template, called, subscripts))
         if at < len(text) and text[at] not in ".-":
-            return []
-    return parts
+            return ()
+    return tuple(parts)
 
 
 def _close(text: str, at: int, opening: str = "([{", closing: str = ")]}") -> int:

@@ -10,14 +10,13 @@ Functions that only libclang could tell apart are not looked at here.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cudalint.project.classes import WRAPPER_METHODS, Classes, class_text
 from cudalint.project.declarations import Place
 from cudalint.project.headermacros import home
-from cudalint.project.overloads import fitting
+from cudalint.project.overloads import arity, fitting, given_count
 from cudalint.project.receivers import Receivers
 from cudalint.project.usings import Usings
 
@@ -98,7 +97,7 @@ class Resolver:
         if call.name not in self.names:
             return self._kept(path, caller, call) or self._object(path, caller, call)
         found = self._by_name(path, caller, call)
-        count = _count(call) if found else None
+        count = given_count(call) if found else None
         if count is not None:
             found = [target for target in found if self._accepts(target, count)]
         return self._overloads(caller, call, found) if len(found) > 1 else found
@@ -145,7 +144,7 @@ class Resolver:
         key = (path, function.index)
         if key not in self._arity:
             known = (_named(function.scope), function.name) in self._defaults
-            self._arity[key] = _arity(function, defaults=bool(function.owner) or known)
+            self._arity[key] = arity(function, defaults=bool(function.owner) or known)
         least, most = self._arity[key]
         return least <= count <= most
 
@@ -211,6 +210,8 @@ class Resolver:
             if call.name in WRAPPER_METHODS and self._receivers.is_wrapper(call.callee, place):
                 return []
             found = self._of_class(path, caller, owner, call.name)
+            if (owner, call.name) in self._everywhere:
+                return found
             if len({_untyped(t[1].scope) for t in found if _plain(t[1].owner) == owner}) < 2:
                 return found
             written = self._receivers.type_of(call.receiver, place) or ""
@@ -378,22 +379,3 @@ def _qualifier(callee: str) -> tuple[str, ...]:
             break
         callee = stripped
     return tuple(part.strip() for part in callee.split("::")[:-1] if part.strip())
-
-
-def _count(call: Call) -> int | None:
-    """How many arguments a call has; None where a pack may stand for any number."""
-    written = call.argument_text
-    if b"..." in written or b"__VA_ARGS__" in written:
-        return None
-    return len(call.arguments) if b"," in written else int(bool(written) and not written.isspace())
-
-
-def _arity(function: Function, *, defaults: bool) -> tuple[int, int]:
-    """The least and the most arguments; `defaults`: a declaration may have default arguments."""
-    parameters = function.parameters
-    if any("..." in p.type or "..." in p.name for p in parameters):
-        return 0, sys.maxsize
-    if len(parameters) == 1 and parameters[0].type == "void" and not parameters[0].name:
-        return 0, 0
-    needed = 0 if defaults else sum(p.default is None for p in parameters)
-    return needed, len(parameters)
