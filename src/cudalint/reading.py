@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.discovery.arguments import discover, read_context
 from cudalint.discovery.kinds import is_source
+from cudalint.discovery.read import read_source
 from cudalint.extraction import Extraction, extract, later
 from cudalint.finding import Level
 from cudalint.project.project import Project
@@ -21,6 +22,7 @@ from cudalint.run import Notification, Skip
 from cudalint.settings.load import load_settings
 from cudalint.settings.model import Settings
 from cudalint.source import SourceFile
+from cudalint.syntax.lastread import last_read
 from cudalint.syntax.model import FileModel
 
 if TYPE_CHECKING:
@@ -103,6 +105,15 @@ def with_overrides(settings: Settings, request: Request) -> Settings:
     )
 
 
+class _Files(msgspec.Struct, frozen=True):
+    """What there is to read, with the trees among it and what is to be said of that."""
+
+    sources: dict[str, SourceFile]
+    trees: tuple[KernelTree, ...]
+    notifications: tuple[Notification, ...]
+    skips: tuple[Skip, ...]
+
+
 class _Reader:
     """The stages of reading, each a method, in the order in which `read` calls them."""
 
@@ -145,6 +156,38 @@ class _Reader:
         return sources, trees, tuple(self._notifications)
 
     def _files(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
+        """The files and trees there are; as one types, those that there were at the last rest."""
+        last = last_read()
+        known = last.files(self._asked()) if last else None
+        if isinstance(known, _Files):
+            found, sources = known, {path: self._as_given(f) for path, f in known.sources.items()}
+        else:
+            found = self._found()
+            sources = dict(found.sources)
+        if last:
+            last.keep_files(self._asked(), found)
+        self._notifications += found.notifications
+        self._skips += found.skips
+        return sources, found.trees
+
+    def _asked(self) -> tuple[object, ...]:
+        """All that the files and the trees depend on, the disk and the text of sources aside."""
+        request = self._request
+        paths = (request.paths, request.cwd, request.force_exclude, frozenset(request.contents))
+        manifests = {file: data for file, data in request.contents.items() if not is_source(file)}
+        return (*paths, manifests, self._settings, self._root, self._whole)
+
+    def _as_given(self, file: SourceFile) -> SourceFile:
+        """The file with the content that the request gives it, if it does."""
+        name = posixpath.normpath(posixpath.join(self._root, file.path))
+        limit, contents = self._settings.max_file_size, self._request.contents
+        if name not in contents:
+            return file
+        return read_source(
+            name, file.path, limit=limit, requested=file.requested, contents=contents
+        )
+
+    def _found(self) -> _Files:
         """The files asked for, the trees they lie in, and the rest of those trees.
 
         Where settings say what the project is, the rest of the project too: rules
@@ -162,27 +205,15 @@ class _Reader:
             whole=self._whole,
             contents=self._request.contents,
         )
-        self._notifications += found.notifications
         asked_for = (path for path, source in found.sources.items() if source.requested)
         folders = sorted({posixpath.dirname(path) for path in asked_for})
         trees = find_trees(self._root, folders, self._request.contents)
-        asked = self._without_other_hardware(found.sources, trees.others)
+        asked, skips = _without_other_hardware(found.sources, trees.others)
         context = read_context(
             tree_files(trees.cuda), root, self._settings, asked, self._request.contents
         )
-        return dict(sorted((asked | context).items())), trees.cuda
-
-    def _without_other_hardware(
-        self, sources: dict[str, SourceFile], others: Sequence[OtherHardware]
-    ) -> dict[str, SourceFile]:
-        """The files that are CUDA's: what a HARDWARE.toml says is for others, nvcc never sees."""
-        for folder in others:
-            below = f"{folder.path}/" if folder.path else ""
-            left = {path: file for path, file in sources.items() if not path.startswith(below)}
-            if folder.declared and len(left) < len(sources):
-                self._skips.append(Skip(folder.path or ".", folder.why))
-                sources = left
-        return sources
+        sources = dict(sorted((asked | context).items()))
+        return _Files(sources, trees.cuda, found.notifications, tuple(skips))
 
     def _commands(
         self, sources: Mapping[str, SourceFile], trees: Sequence[KernelTree]
@@ -239,3 +270,17 @@ class _Reader:
             if failure:
                 self._notifications.append(Notification("cache-unusable", Level.WARNING, failure))
         return extraction
+
+
+def _without_other_hardware(
+    sources: dict[str, SourceFile], others: Sequence[OtherHardware]
+) -> tuple[dict[str, SourceFile], list[Skip]]:
+    """The files that are CUDA's: what a HARDWARE.toml says is for others, nvcc never sees."""
+    skips = []
+    for folder in others:
+        below = f"{folder.path}/" if folder.path else ""
+        left = {path: file for path, file in sources.items() if not path.startswith(below)}
+        if folder.declared and len(left) < len(sources):
+            skips.append(Skip(folder.path or ".", folder.why))
+            sources = left
+    return sources, skips

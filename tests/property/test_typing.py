@@ -101,6 +101,41 @@ def test_once_settled_only_what_was_typed_is_read_again(tmp_path: Path) -> None:
         assert not last.afresh
 
 
+def test_what_changed_on_the_disk_is_seen_once_settled(tmp_path: Path) -> None:
+    typist = Typist(tmp_path)
+    last = LastRead()
+    write_files(tmp_path, {"c.h": "#define THREADS 100\n"})
+    typist.texts["b.cu"] = '#include "c.h"\n__global__ __launch_bounds__(THREADS) void f() {}\n'
+
+    def bounds(last: LastRead) -> list[str]:
+        return [f.message for f in typist.lint(last).run.findings if f.code == "CU109"]
+
+    (warps,) = bounds(last)
+    assert "100" in warps
+    write_files(tmp_path, {"c.h": "#define THREADS 2000\n"})
+    typist.texts["b.cu"] += "\n"
+    assert bounds(last) == [warps]
+    last.settle()
+    (threads,) = bounds(last)
+    assert "2000" in threads
+    assert bounds(LastRead()) == [threads]
+
+
+def test_a_manifest_that_is_typed_is_seen_at_once(tmp_path: Path) -> None:
+    typist = Typist(tmp_path)
+    last = LastRead()
+    kernel = "__global__ void f(float* p) { p[0] = 1; }\n"
+    folder = "kernels/gb10"
+    files = {f"{folder}/common/KERNEL.toml": "", f"{folder}/common/f.cu": kernel}
+    write_files(tmp_path, {**files, f"{folder}/HARDWARE.toml": '[hardware]\narch = "sm_121"\n'})
+    typist.texts[f"{folder}/HARDWARE.toml"] = '[hardware]\narch = "sm_121"\n'
+    typist.texts[f"{folder}/common/f.cu"] = kernel
+    before = typist.lint(last)
+    typist.texts[f"{folder}/HARDWARE.toml"] = '[hardware\narch = "sm_121"\n'
+    typed, afresh = typist.lint(last), typist.lint(LastRead())
+    assert typed.published() == afresh.published() != before.published()
+
+
 def test_what_is_typed_is_not_kept_on_the_disk(tmp_path: Path) -> None:
     typist = Typist(tmp_path)
     cache = tmp_path / "cache"

@@ -1,11 +1,12 @@
 """Reading files again after a change, from what was read before the change.
 
-That is for an editor, where it saves most of the time of a keystroke: a file that is as
-it was has the model that it had. One that has changed is parsed from the tree that it
-had, and only what has changed is read out of that (`cudalint.syntax.again`). The tree of
-broken code may be another than that of a fresh parse, since the parser mends it from
-where it starts; so nothing that is read like this goes into the cache, and whoever reads
-like this calls `settle` once the typing pauses, and reads again.
+That is for an editor, where it saves most of the time of a keystroke: which files there
+are is not looked up, and one that is as it was has the model that it had. One that has
+changed is parsed from the tree that it had, and only what has changed is read out of that
+(`cudalint.syntax.again`). The tree of broken code may be another than that of a fresh
+parse, since the parser mends it from where it starts; so nothing that is read like this
+goes into the cache, and whoever reads like this calls `settle` once the typing pauses,
+and reads again.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class _Kept(msgspec.Struct):
 
 
 class LastRead:
-    """The models of files, and the trees of their texts, as they were read last.
+    """The files there are, their models, and the trees of their texts, as they were read last.
 
     `afresh` says that the next run uses no old tree: it is the first, or they are settled.
     """
@@ -65,6 +66,7 @@ class LastRead:
         self._models: dict[str, tuple[bytes, FileModel]] = {}
         self._texts: dict[Place, _Kept] = {}
         self._old: dict[Place, _Kept] = {}
+        self._files: tuple[tuple[object, ...], object] | None = None
         self._mended: set[str] = set()
         self._at: Place = ("", 0)
 
@@ -83,6 +85,16 @@ class LastRead:
         """Let go of what was kept for the run that is over; the next may use what it read."""
         self._old = {}
         self.afresh = not (self._texts or self._models)
+
+    def files(self, asked: tuple[object, ...]) -> object:
+        """What there was to read when the same was asked for; None for the next afresh."""
+        if self.afresh or self._files is None or self._files[0] != asked:
+            return None
+        return self._files[1]
+
+    def keep_files(self, asked: tuple[object, ...], found: object) -> None:
+        """Keep what there is to read; `asked` is what else that depends on."""
+        self._files = (asked, found)
 
     def model(self, path: str, data: bytes) -> FileModel | None:
         """The model of a file that is as it was, and keep its trees; None for any other."""
