@@ -13,7 +13,8 @@ from cudalint.syntax.brackets import after_space, close_of
 _WORDS = (
     rb"__global__|__device__|__host__|__shared__|__constant__|__managed__|__grid_constant__|"
     rb"__forceinline__|__noinline__|__inline_hint__|__inline__|__forceinline|__restrict__|"
-    rb"__restrict|__nv_pure__|__stdcall|__cdecl|__extension__"
+    rb"__restrict|__nv_pure__|__stdcall|__cdecl|__extension__|__device_builtin__|"
+    rb"__cudart_builtin__|__device_builtin_texture_type__|__device_builtin_surface_type__"
 )
 _CALLS = (
     rb"__launch_bounds__|__align__|__attribute__|__declspec|__cluster_dims__|__maxnreg__|"
@@ -33,6 +34,10 @@ _PRAGMA = regex(rb"_Pragma(?<!\w_Pragma)(\s*)\(")
 _ALIGNAS = regex(rb"alignas(?<!\walignas)(\s*)\(")
 _CALLBACK = regex(rb"CUDA(?<!\wCUDA)(?:RT_CB|RTAPI|API|_CB)\b")
 _STANDARD = regex(rb"\[\[\s{0,99}[A-Za-z_][\w:,\s]{0,999}(?:\([^()\[\]]{0,999}\))?\s{0,99}\]\]")
+_TEMPLATE_CLASS = regex(rb"template(?<!\wtemplate)(?=\s+(?:class|struct|union)\b)")
+_EXTERN_BEFORE = regex(rb"\bextern\s*\Z")
+# Two names in a row: the first, of this form, is a macro.
+_UNDERSCORED = regex(rb"__(?<!\w__)[A-Z][A-Z0-9_]*__(?=\s+(?!(?:and|or|xor)\b)[A-Za-z_])")
 _EMPTY_DEFAULT = regex(rb"=(\s*)\{(\s*)\}")
 _TYPEID = regex(rb"typeid\s*\(([^()]*)\)")
 _TYPENAME = regex(rb"typename(?<!\wtypename)(?=\s+[A-Za-z_]\w*\s*(?:<|::))")
@@ -54,8 +59,27 @@ _KINDS = bytes(
 )
 _SHOUTED_WORD = regex(
     rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{3,}(?=[ \t]*\n|[ \t]+(?:for|while|do|void|static|inline|"
-    rb"template|constexpr|auto|bool|int|float|double|unsigned|const|struct|class|explicit|operator|extern|virtual|"
+    rb"template|constexpr|auto|bool|int|float|double|unsigned|struct|class|explicit|operator|"
+    rb"const(?![ \t]+\w+\s*[;=,)(\[{])|extern|virtual|"
     rb"friend|using)\b)"
+)
+# Before two names in a row: `API Tensor f(`, `API std::tuple<A, B> f(`.
+_SHOUTED_BEFORE_NAMES = regex(
+    rb"[A-Z](?<!\w[A-Z])[A-Z0-9_]{3,}[ \t]+(?!(?:const|volatile|and|or|xor|not)\b)"
+    rb"(?![A-Z][A-Z0-9_]*_(?:API|EXPORT|CALL|CALLBACK)[ \t]+\w+\s*\()"
+    rb"[A-Za-z_][\w:]*(?:<[^;(){}]*>)?[\s*&]+(?!(?:const|and|or|xor)\b)[A-Za-z_]"
+)
+_CLASS_BEFORE = regex(rb"\b(?:class|struct)\s*\Z")
+_SHOUTED_BEFORE_CLASS = regex(
+    rb"[A-Z][A-Z0-9_]*[ \t\n]+[A-Za-z_][\w:]*\s*(?:<[^;(){}]*>\s*)?(?:final\s*)?[:{]"
+)
+# Between a return type and a function's name.
+_SHOUTED_CONVENTION = regex(
+    rb"[A-Z][A-Z0-9_]*_(?:API|EXPORT|CALL|CALLBACK)[ \t]+(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*\s*\("
+)
+_SPECIFIER_ALONE = regex(rb"\b(?:static|inline|virtual|constexpr|friend|explicit)\s*\Z")
+_SPECIFIER_BEFORE = regex(
+    rb"\b(?:const|static|inline|extern|virtual|constexpr|typename|struct|class|return|else|new)\s*\Z"
 )
 # Such a word before any name: what it ends in says that it is one.
 _SHOUTED_SPECIFIER = regex(
@@ -65,7 +89,7 @@ _SHOUTED_SPECIFIER = regex(
 # Between a pointer's `*` and its name: two names side by side are no product.
 _SHOUTED_QUALIFIER = regex(rb"([A-Z][A-Z0-9_]{3,})[ \t]+(?=[A-Za-z_]\w*\s*[=;,)\[])")
 # Before a qualified name in an expression or an alias, and no type before `A::*p`.
-_SHOUTED_PREFIX = regex(rb"([A-Z][A-Z0-9_]{2,})[ \t]+(?:[A-Za-z_]\w*::)+\w+(?!\w|::)")
+_SHOUTED_PREFIX = regex(rb"[A-Z][A-Z0-9_]{2,}[ \t]+(?:[A-Za-z_]\w*::)+\w+(?!\w|::)")
 _TAKES_NAME = regex(rb"(?:[=(,<!]|\b(?:typedef|return))\s*\Z")
 _GLOBAL = regex(rb"__global__(?<!\w__global__)\b")
 _NAME = regex(rb"[A-Za-z_]\w*")
@@ -106,7 +130,8 @@ def ends_in_parameters(body: bytes) -> bool:
 def mask_attributes(bare: bytes, text: bytearray) -> None:
     """Blank the attributes of `bare` (literals blanked) in `text`, in place.
 
-    Also an empty `{}` default, which the grammar takes for a body: it becomes 0.
+    Also an empty `{}` default, which the grammar takes for a body: it becomes 0; the
+    `template` of instances of classes, `template class A<int>;`; and `__HD__` before a name.
     """
     patterns = [_ATTRIBUTE]
     if b"_Pragma" in bare:
@@ -131,8 +156,13 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
         for match in _TYPEID.finditer(bare):
             start, end = match.span(1)
             text[start:end] = b"_" * (end - start)
-    for match in _TYPENAME.finditer(bare):
-        blank(text, *match.span())
+    for pattern in (_TYPENAME, _UNDERSCORED):
+        for match in pattern.finditer(bare):
+            blank(text, *match.span())
+    if b"template" in bare:
+        for match in _TEMPLATE_CLASS.finditer(bare):
+            extern = _EXTERN_BEFORE.search(bare, max(0, match.start() - 40), match.start())
+            blank(text, match.start() if extern is None else extern.start(), match.end())
     for match in _EMPTY_DEFAULT.finditer(bare):
         text[match.start() + 1 : match.end()] = b" 0".ljust(match.end() - match.start() - 1)
 
@@ -147,28 +177,51 @@ def mask_shouted_words(bare: bytes, text: bytearray, shouted: list[tuple[int, in
     """Blank those of the `shouted_words` that stand before a statement or a declaration.
 
     `PRAGMA_UNROLL` on a line of its own before a loop, `API_EXPORT void f();`,
-    `float* MY_RESTRICT x = y;`, `typedef PREFIX_NS cub::Sum Sum;`.
+    `float* MY_RESTRICT x = y;`, `typedef PREFIX_NS cub::Sum Sum;`, `class API_EXPORT A : B {`,
+    `void MY_API f(`.
     """
+    masked = -1
     for start, end in shouted:
         if bare[end : end + 1] not in (b" ", b"\t", b"\n"):
             continue
-        before = bare[max(0, start - 400) : start].rstrip()[-1:]
+        low = max(0, start - 400)
+        preceding = bare[low:start].rstrip()
+        before = preceding[-1:]
         if before in (b"*", b"&"):
             qualifier = _SHOUTED_QUALIFIER.match(bare, start)
             if qualifier is not None:
                 blank(text, *qualifier.span(1))
             continue
-        if before and before not in b";{}:)>":
-            prefix = _SHOUTED_PREFIX.match(bare, start)
-            if prefix is not None and _TAKES_NAME.search(bare, max(0, start - 400), start):
-                blank(text, *prefix.span(1))
+        if before and before not in b";{}:)>" and low + len(preceding) != masked:
+            if _is_macro_inside(bare, start, preceding):
+                blank(text, start, end)
             continue
-        if not (_SHOUTED_WORD.match(bare, start) or _SHOUTED_SPECIFIER.match(bare, start)):
+        if not (
+            _SHOUTED_WORD.match(bare, start)
+            or _SHOUTED_SPECIFIER.match(bare, start)
+            or _SHOUTED_BEFORE_NAMES.match(bare, start)
+        ):
             continue
         after = after_space(bare, end)
         following = bare[after : after + 1]
         if following.isalpha() or following == b"_":
             blank(text, start, end)
+            masked = end
+
+
+def _is_macro_inside(bare: bytes, start: int, preceding: bytes) -> bool:
+    """Whether a shouted word in the middle of a declaration or an expression is a macro."""
+    if _SHOUTED_PREFIX.match(bare, start) and _TAKES_NAME.search(preceding):
+        return True
+    if _CLASS_BEFORE.search(preceding):
+        return _SHOUTED_BEFORE_CLASS.match(bare, start) is not None
+    if _SPECIFIER_ALONE.search(preceding):
+        return _SHOUTED_BEFORE_NAMES.match(bare, start) is not None
+    return (
+        _SHOUTED_CONVENTION.match(bare, start) is not None
+        and _SPECIFIER_BEFORE.search(preceding) is None
+        and preceding[-1:].isalnum()
+    )
 
 
 def mask_kernel_heads(bare: bytes, text: bytearray) -> dict[int, int]:

@@ -17,10 +17,11 @@ from cudalint.syntax.effort import spend
 _CALLED = regex(rb"[ \t]*\(")
 _CONTROL_BEFORE = regex(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _ELSE_BEFORE = regex(rb"\b(?:else|do)$")
-_WORD_BYTE = regex(rb"\w")
+_BEGINS = regex(rb"[\w}~]")
 _BRACE = regex(rb"[{}]")
 _OPENED = regex(rb"\w*[ \t\n]*\(")
 _BEGUN = regex(rb"[ \t\n]*\{")
+_GOES_ON = regex(rb"\s*[.,;)]")
 _AFTER_STRING = regex(rb'"\s{1,200}(?P<name>[A-Za-z_]\w+)\s{0,9}(?P<opened>\(?)')
 _NO_STRING = regex(rb'\b(?:extern|operator)\s*"[^"]*\Z')
 _KEYWORD = (
@@ -76,6 +77,8 @@ def end_before_blocks(
         close = close_of(bare, opened.end() - 1) if opened else end - 1
         after = after_space(bare, close + 1)
         if close < 0 or bare[after : after + 1] != b"{":
+            continue
+        if opened is None and _GOES_ON.match(bare, close_of(bare, after) + 1):
             continue
         if bare[max(0, start - 400) : start].rstrip()[-1:] in (b";", b"{", b"}"):
             begun.append((start, opened.end() if opened else start, close, after))
@@ -156,9 +159,14 @@ def end_statements(
         if (
             after > close + 1
             and (start in known or b"\n" in bare[close + 1 : after])
-            and (following == b"}" or following == b"~" or _WORD_BYTE.match(following))
+            and (_BEGINS.match(following) or _ended(parse, after))
         ):
             parse[close + 1] = bare[close + 1] = ord(";")
+
+
+def _ended(parse: bytearray, at: int) -> bool:
+    """Whether something that was cut out of `parse` ends there."""
+    return parse[at : at + 1] == b" "
 
 
 def _is_controlled(before: bytes | bytearray) -> bool:

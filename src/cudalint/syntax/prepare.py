@@ -30,7 +30,10 @@ _CUT_NAME = regex(rb"(?<!\w)\w+(?:\\\r?\n\w+)+")
 _CONTROL = regex(rb"\s*(?:else\b\s*)?(?:if|for|while|switch)\b|\s*else\b")
 _CONTROL_BEFORE = regex(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _TYPEOF = regex(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
+# Spaces between the parentheses, which the grammar takes for those of parameters.
+_CALL_OPERATOR = regex(rb"operator(?<!\woperator)\s*\(\s+\)")
 _TRY = regex(rb"try(?<!\wtry)\s*\{")
+_HANDLERS = regex(rb"\s*(?P<name>(?!catch\b)\w*)\s*(?P<more>[;(]?)")
 _DECLTYPE = regex(rb"decltype(?<!\wdecltype)\s*\(")
 # The grammar knows no `const` and no `*` in a new type.
 _NEW_POINTERS = regex(
@@ -111,6 +114,8 @@ def prepare(data: bytes) -> Prepared:
     code = bytes(work)
     for start, end in lexed.literals:
         blank(work, start, end)
+    if _CALL_OPERATOR.search(work) is not None:
+        code = _operators_joined(code, work)
     return Prepared(
         data=data,
         code=code,
@@ -122,6 +127,15 @@ def prepare(data: bytes) -> Prepared:
         dead=dead,
         definitions=definitions,
     )
+
+
+def _operators_joined(code: bytes, bare: bytearray) -> bytes:
+    """`code` without spaces in `operator( )`; these follow it, in `bare` too."""
+    joined = bytearray(code)
+    for match in _CALL_OPERATOR.finditer(bytes(bare)):
+        name = b"operator()".ljust(len(match.group()))
+        joined[match.start() : match.end()] = bare[match.start() : match.end()] = name
+    return bytes(joined)
 
 
 def _names_joined(data: bytes, lexed: Lexed) -> bytes:
@@ -304,8 +318,11 @@ def _mask_extensions(bare: bytes, parse: bytearray) -> None:
     if b"try" in bare:
         for match in _TRY.finditer(bare):
             close = close_of(bare, match.end() - 1)
-            if close >= 0 and not bare.startswith(b"catch", after_space(bare, close + 1)):
+            handlers = _HANDLERS.match(bare, close + 1) if close >= 0 else None
+            if handlers is not None:
                 blank(parse, match.start(), match.start() + len(b"try"))
+                if not handlers["more"]:
+                    blank(parse, *handlers.span("name"))
     if b"decltype" in bare:
         for match in _DECLTYPE.finditer(bare):
             close = close_of(bare, match.end() - 1)

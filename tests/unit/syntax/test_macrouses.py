@@ -86,7 +86,25 @@ def test_a_macro_without_arguments_may_begin_a_block(block: bytes) -> None:
 
 def test_a_macro_may_stand_for_the_handlers_of_a_try_block() -> None:
     assert _read(b"try { auto e = run(x, n); } HANDLERS;") == (["run", "after"], 1, 0)
+    assert _read(b"try { run(x, n); } HANDLERS(n)\n") == (["run", "HANDLERS", "after"], 1, 0)
     assert _read(b"try { run(n); } catch (int e) { log(e); }") == (["run", "log", "after"], 1, 0)
+    model = read_model("a.cpp", b"int f() {\n  try { run(1); }\n  HANDLERS\n}\nint g() { h(); }\n")
+    assert [(f.name, f.return_type) for f in model.functions] == [("f", "int"), ("g", "int")]
+    assert not model.broken
+
+
+def test_a_temporary_in_capitals_begins_no_block() -> None:
+    assert _read(b"BLAS{}.execute(x, n); BLAS{n}.run();")[1:] == (1, 0)
+
+
+def test_declarations_by_macros_may_stand_before_what_a_macro_defines() -> None:
+    code = (
+        b"#define DECLARE(f, T) template T f<T>();\n#define DEFINE(f, T) T f() { return go(); }\n"
+        b"DECLARE(a, int)\nDECLARE(b, int)\n\nDEFINE(c, int)\nDEFINE(d, int)\n"
+    )
+    model = read_model("a.cpp", code)
+    assert [f.name for f in model.functions if f.use is not None] == ["c", "d"]
+    assert not model.broken
 
 
 @pytest.mark.parametrize(
