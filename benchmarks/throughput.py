@@ -13,17 +13,13 @@ from __future__ import annotations
 
 import argparse
 import gc
-import statistics
 import tempfile
-import time
 from pathlib import Path
-
-import tree_sitter_cuda
-from tree_sitter import Language, Parser
 
 from cudalint.run import Run
 from cudalint.runner import Request, run
 from generator import make_tree, sources
+from interleaved import cost
 
 LIMIT = 4.0
 LINES = 10_000
@@ -48,33 +44,21 @@ def main() -> int:
 
 def measure(arguments: argparse.Namespace, *, engine: bool) -> float:
     """Lint one tree and say what it took: the ratio to the bare parse."""
-    tree_sitter = Parser(Language(tree_sitter_cuda.language()))
-    parsed: list[float] = []
-    linted: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "tree"
         lines = make_tree(folder, LINES, engine=engine)
-        files = [file.read_bytes() for file in sources(folder)]
+        files = list(sources(folder))
         finished = lint(folder)
-        for _ in range(arguments.rounds):
-            start = time.process_time()
-            for data in files:
-                tree_sitter.parse(data)
-            parsed.append(time.process_time() - start)
-            start = time.process_time()
-            lint(folder)
-            linted.append(time.process_time() - start)
-            gc.collect()
+        costs = cost(lambda: lint(folder), files, arguments.rounds)
         if arguments.profile:
             profile(folder)
-    ratio = statistics.median(own / bare for own, bare in zip(linted, parsed, strict=True))
     what = "kernels and an engine around them" if engine else "kernels"
     print(f"{what}: {lines} lines in {len(files)} files, {finished.counts.kernels} kernels, "
           f"{len(finished.findings)} findings")  # fmt: skip
-    print(f"  {'bare parse':<12} {min(parsed) * 1e3:7.0f} ms")
-    print(f"  {'cudalint':<12} {min(linted) * 1e3:7.0f} ms")
-    print(f"  {'ratio':<12} {ratio:7.2f}" + ("" if engine else f"    limit {LIMIT}"))
-    return ratio
+    print(f"  {'bare parse':<12} {costs.parse * 1e3:7.0f} ms")
+    print(f"  {'cudalint':<12} {costs.run * 1e3:7.0f} ms")
+    print(f"  {'ratio':<12} {costs.ratio:7.2f}" + ("" if engine else f"    limit {LIMIT}"))
+    return costs.ratio
 
 
 def profile(folder: Path) -> None:
