@@ -26,7 +26,7 @@ _AFTER_STRING = regex(rb'"\s{1,200}(?P<name>[A-Za-z_]\w+)\s{0,9}(?P<opened>\(?)'
 _NO_STRING = regex(rb'\b(?:extern|operator)\s*"[^"]*\Z')
 _KEYWORD = (
     rb"(?:unsigned|signed|short|long|int|char|bool|float|double|void|auto|"
-    rb"wchar_t|char16_t|char32_t)\b"
+    rb"wchar_t|char(?:8|16|32)_t|s?size_t|ptrdiff_t|u?int(?:8|16|32|64|ptr)_t|nullptr_t)\b"
 )
 _QUALIFIER = rb"(?:const|volatile|struct|class|typename)\b\s*"
 _NAME = rb"[A-Za-z_][\w:]*"

@@ -25,6 +25,9 @@ def _read(statement: bytes) -> tuple[list[str], int, int]:
         b"SHARED(const T&, s);",
         b"SHARED(T*, s);",
         b"SHARED(s, int);",
+        b"SHARED(n * n, int64_t);",
+        b"SHARED(size_t, s);",
+        b"SHARED(uint8_t const*, s);",
         b"SHARED(std::vector<int>, s);",
         b"x[0] = SHARED(float, s);",
     ],
@@ -38,6 +41,7 @@ def test_types_may_be_given_to_macros(statement: bytes) -> None:
     [
         b"KERNEL_LOOP(i, n) { x[i] = 1; }",
         b"KERNEL_LOOP(i, n * n) { x[i] = 1; }",
+        b"KERNEL_LOOP(i, n * n, int64_t) { x[i] = 1; }",
         b"KERNEL_LOOP(i, (n + 3) * n * n) { x[i] = 1; }",
         b"KERNEL_LOOP(i, p.n * n)\n  { x[i] = 1; }",
         b"if (n) { KERNEL_LOOP(i, n * n * n) { x[i] = 1; } }",
