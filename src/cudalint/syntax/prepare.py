@@ -33,7 +33,7 @@ _TYPEOF = regex(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
 # Spaces between the parentheses, which the grammar takes for those of parameters.
 _CALL_OPERATOR = regex(rb"operator(?<!\woperator)\s*\(\s+\)")
 _TRY = regex(rb"try(?<!\wtry)\s*\{")
-_HANDLERS = regex(rb"\s*(?P<name>(?!catch\b)\w*)\s*(?P<more>[;(]?)")
+_HANDLERS = regex(rb"\s*(?!\s|catch\b)(?P<name>\w*)\s*(?P<more>[;(]?)")
 _DECLTYPE = regex(rb"decltype(?<!\wdecltype)\s*\(")
 # The grammar knows no `const` and no `*` in a new type.
 _NEW_POINTERS = regex(

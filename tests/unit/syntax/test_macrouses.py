@@ -91,7 +91,9 @@ def test_a_macro_without_arguments_may_begin_a_block(block: bytes) -> None:
 def test_a_macro_may_stand_for_the_handlers_of_a_try_block() -> None:
     assert _read(b"try { auto e = run(x, n); } HANDLERS;") == (["run", "after"], 1, 0)
     assert _read(b"try { run(x, n); } HANDLERS(n)\n") == (["run", "HANDLERS", "after"], 1, 0)
-    assert _read(b"try { run(n); } catch (int e) { log(e); }") == (["run", "log", "after"], 1, 0)
+    for caught in (b"int e", b"const std::exception &e", b"..."):
+        handler = b"try { run(n); }\n  catch(" + caught + b") { log(n); }"
+        assert _read(handler) == (["run", "log", "after"], 1, 0)
     model = read_model("a.cpp", b"int f() {\n  try { run(1); }\n  HANDLERS\n}\nint g() { h(); }\n")
     assert [(f.name, f.return_type) for f in model.functions] == [("f", "int"), ("g", "int")]
     assert not model.broken
