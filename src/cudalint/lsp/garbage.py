@@ -9,28 +9,19 @@ from __future__ import annotations
 
 import gc
 
-_MOST = 16
 _WHOLE = 500
-"""After how many runs garbage waits no longer, and after how many all there is is looked at."""
+"""After so many runs all there is is looked at."""
 
 
 class Garbage:
     """The garbage of one process, whose own collecting is off."""
 
     def __init__(self) -> None:
-        self._waiting = 0
         self._runs = 0
 
-    def left_by_a_run(self) -> None:
-        """Another run is over."""
-        self._waiting += 1
-        self._runs += 1
-
     def collect(self, *, at_rest: bool) -> None:
-        """Collect what runs have left, if there is no other run just now, or it is much."""
-        if self._waiting == 0 or not (at_rest or self._waiting >= _MOST):
-            return
-        self._waiting = 0
+        """Collect what a run has left; `at_rest` says that there is no other just now."""
+        self._runs += 1
         if self._runs >= _WHOLE and at_rest:
             self._runs = 0
             gc.unfreeze()

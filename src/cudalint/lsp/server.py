@@ -28,9 +28,6 @@ ended: so the wait is no longer than the last run was.
 _PAUSE = 0.7
 """Seconds without a further change before everything is read afresh."""
 
-_IDLE = 0.02
-"""Seconds after which nothing is being linted, unless one types faster than anyone can."""
-
 _WATCHED = (
     "**/*.{cu,cuh,h,hpp,cpp,cc,cxx,inl}",
     "**/{KERNEL,HARDWARE,MODEL}.toml",
@@ -125,15 +122,10 @@ class Server(LanguageServer):
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
     def _show(self, linted: Linted) -> None:
-        """Tell the client, and tidy up a little later, in between two keystrokes."""
+        """Tell the client, and tidy up before the next keystroke."""
         self._linted = linted
         self._publish(linted)
-        self._garbage.left_by_a_run()
-        asyncio.get_running_loop().call_later(_IDLE, self._tidy)
-
-    def _tidy(self) -> None:
-        busy = self._linting.locked() or self._compiling.locked()
-        self._garbage.collect(at_rest=not busy)
+        self._garbage.collect(at_rest=not (self._linting.locked() or self._compiling.locked()))
 
     def _publish(self, linted: Linted) -> None:
         open_now = self._documents()

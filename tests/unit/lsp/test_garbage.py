@@ -26,45 +26,29 @@ def collecting_is_ours() -> Iterator[None]:
     gc.enable()
 
 
-def test_what_a_run_leaves_is_freed() -> None:
+def test_what_a_run_leaves_is_freed_and_what_stays_is_set_aside() -> None:
     left = weakref.ref(Cycle())
-    collector = garbage.Garbage()
-    collector.collect(at_rest=True)
     assert left() is not None
-    collector.left_by_a_run()
-    collector.collect(at_rest=True)
+    garbage.Garbage().collect(at_rest=True)
     assert left() is None
     assert gc.get_freeze_count() > 0
 
 
-def test_beside_a_run_it_waits_until_it_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage, "_MOST", 2)
+def test_what_another_run_holds_is_not_set_aside() -> None:
     left = weakref.ref(Cycle())
-    collector = garbage.Garbage()
-    collector.left_by_a_run()
-    collector.collect(at_rest=False)
-    assert left() is not None
-    collector.left_by_a_run()
-    collector.collect(at_rest=False)
+    garbage.Garbage().collect(at_rest=False)
     assert left() is None
     assert gc.get_freeze_count() == 0
 
 
-def test_what_stays_is_set_aside_and_looked_at_in_a_long_while(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_all_there_is_is_looked_at_in_a_long_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(garbage, "_WHOLE", 3)
     collector = garbage.Garbage()
-
-    def run() -> None:
-        collector.left_by_a_run()
-        collector.collect(at_rest=True)
-
     cycle = Cycle()
-    run()
+    collector.collect(at_rest=True)
     left = weakref.ref(cycle)
     del cycle
-    run()
+    collector.collect(at_rest=True)
     assert left() is not None
-    run()
+    collector.collect(at_rest=True)
     assert left() is None
