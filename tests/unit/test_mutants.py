@@ -121,3 +121,13 @@ def test_mutants_of_a_text(tool: Any) -> None:
         'WORDS = ("a",)',
     }
     assert not any("&" in line for line in said), "annotations are left as they are"
+
+
+def test_what_is_no_python_any_more_is_no_mutant(tool: Any) -> None:
+    """A starred value alone in parentheses is none; beside another one it is."""
+    pytest.importorskip("cosmic_ray")
+    text = 'MORE = ("c", "d")\nNAMES = ("a", *MORE)\nALL = ("a", "b", *MORE)\n'
+    found = [mutant.apply(text) for mutant in tool("generate").mutants_of("names.py", text)]
+    assert len(found) == 4
+    for mutated in found:
+        compile(mutated, "names.py", "exec")

@@ -1,7 +1,7 @@
 """All mutants of a file, from its text.
 
 Left out is what no test could notice or is a test itself: annotations, what stands
-under `if TYPE_CHECKING`, and a rule's own examples.
+under `if TYPE_CHECKING`, and a rule's own examples; and what is no Python any more.
 """
 
 from __future__ import annotations
@@ -36,11 +36,20 @@ def mutants_of(path: str, text: str) -> list[Mutant]:
                 mutated = operator.mutate(_copy(node), index)
                 old, new = node.get_code(), mutated.get_code()
                 at, old, new = _narrow(starts[line - 1] + column, old, new)
-                if old != new:
-                    place = text.count("\n", 0, at) + 1
-                    mutant = Mutant(path, digest, name, at, place, old, new)
+                place = text.count("\n", 0, at) + 1
+                mutant = Mutant(path, digest, name, at, place, old, new)
+                if old != new and _is_code(mutant.apply(text)):
                     found.setdefault((at, old, new), mutant)
     return sorted(found.values(), key=lambda m: (m.start, m.operator, m.new))
+
+
+def _is_code(text: str) -> bool:
+    """Whether it is Python: `("a", *rest)` without its first case is none."""
+    try:
+        compile(text, "<mutant>", "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _nodes(node: NodeOrLeaf) -> Iterator[Any]:

@@ -45,7 +45,7 @@ def made(folder: Path) -> Iterator[object]:
     yield demangle("_Z1kv")
     yield read_complaints("a.cu(1): error: x\n  at line 1")
     words = read_ptxas(WORDS)
-    yield words
+    yield (words, [function.unplaced for function in words.functions])
     compiled = CompiledFile("a.cu", (Compilation("sm_90", (), words.functions),))
     yield compiled
     place = SimpleNamespace(function=lambda _: FunctionPlace("k", Span("a.cu", 0, 1)))
