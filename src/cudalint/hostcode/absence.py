@@ -22,7 +22,7 @@ _ABSENT = regex(
     r"|^([\w.>\[\]-]+)\.empty\(\)$"
 )
 _IS_THERE = regex(r"!=\s*(?:nullptr|NULL|0|false)$|^(?:nullptr|NULL)\s*!=")
-_SMALL = regex(r"^(.+?)\s*(?:<=?|>=?|!=)\s*(.+)$")
+_SMALL = regex(r"^(.+?)\s*(?:<=?|(?<!-)>=?|!=)\s*(.+)$")
 _PRESENT = regex(r"^([\w.>-]+)(?:\s*!=\s*(?:nullptr|NULL|0|false))?$")
 _FOUND = regex(
     r"^(?:(?:nullptr|NULL)\s*!=\s*)?((?:[\w.\[\]]|->|\(\))+?)(?:\s*!=\s*(?:nullptr|NULL|0))?$"
@@ -66,7 +66,7 @@ def missing(branch: Branch) -> frozenset[str]:
         return names(_INDEX.sub("", named))
     small = None if _IS_THERE.search(condition) else _SMALL.match(condition)
     counted = small and (small[1].isdigit() or small[2].isdigit())
-    if small and not counted and "&&" not in condition and "->" not in small[1][-2:]:
+    if small and not counted and "&&" not in condition:
         return names(condition)
     return frozenset()
 

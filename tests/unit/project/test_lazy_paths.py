@@ -58,6 +58,23 @@ def test_another_function_is_on_the_path(tmp_path: Path, methods: str, body: str
     assert _codes(tmp_path, OP % (methods, body)) == [("CU304", 1)]
 
 
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        ("pool->separates()", "CU304"),
+        ("pool->cap() < n", "CU310"),
+        ("n > pool->cap", "CU310"),
+        ("pool->grown(n) && o", "CU304"),
+    ],
+)
+def test_an_arrow_compares_nothing(tmp_path: Path, condition: str, code: str) -> None:
+    step = (
+        "void step(Pool* pool, float* o, size_t n, cudaStream_t s) {\n"
+        f"  if ({condition}) cudaMalloc(&pool->buf, n);\n  k<<<1, 32, 0, s>>>(o);\n}}\n"
+    )
+    assert _codes(tmp_path, step) == [(code, 0)]
+
+
 def test_a_function_of_another_object_makes_nothing_of_this_one(tmp_path: Path) -> None:
     pool = "struct Pool { float* buf_; void take() { cudaMalloc(&buf_, 4); } };\n"
     assert _codes(tmp_path, pool + OP % ("", "if (!buf_) pool.take();")) == [("CU304", 1)]
