@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +15,8 @@ import pytest
 
 from cudalint.cli.group import COMMANDS
 from transcripts import install_program
+
+README = (Path(__file__).parents[3] / "README.md").read_text()
 
 
 def answer(instruction: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -52,9 +58,8 @@ def test_the_words_that_may_follow(line: str, expected: list[str]) -> None:
 
 def test_in_a_real_bash(tmp_path: Path) -> None:
     """The line of the README, and what Tab gives after it."""
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
     line = 'eval "$(_CUDALINT_COMPLETE=bash_source cudalint)"'
-    assert f"`{line}`" in readme
+    assert f"`{line}`" in README
     install_program(tmp_path)
     script = f"""{line}
 COMP_WORDS=(cudalint baseline wr)
@@ -73,6 +78,57 @@ complete -p cudalint
     words, registered = done.stdout.splitlines()
     assert (words, done.stderr) == ("write", "")
     assert registered == "complete -o nosort -F _cudalint_completion cudalint"
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish")
+def test_in_a_real_fish(tmp_path: Path) -> None:
+    line = "_CUDALINT_COMPLETE=fish_source cudalint | source"
+    assert f"`{line}`" in README
+    install_program(tmp_path)
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"{line}; complete -C 'cudalint baseline wr'"],
+        env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout.split()[:1], done.stderr) == (["write"], "")
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")
+def test_in_a_real_zsh(tmp_path: Path) -> None:
+    """At a terminal, where Tab is pressed."""
+    line = 'eval "$(_CUDALINT_COMPLETE=zsh_source cudalint)"'
+    assert "`zsh_source`" in README
+    install_program(tmp_path)
+    (tmp_path / ".zshrc").write_text(f"PS1='> '\nautoload -U compinit; compinit -D -u\n{line}\n")
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "ZDOTDIR": str(tmp_path),
+        "TERM": "dumb",
+    }
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execvpe("zsh", ["zsh", "-i"], environment)
+    try:
+        _read_until(terminal, b"> ")
+        os.write(terminal, b"cudalint baseline wr\t")
+        assert b"baseline write" in _read_until(terminal, b"write")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(terminal)
+
+
+def _read_until(terminal: int, awaited: bytes) -> bytes:
+    """What is shown, up to what is awaited; fails where that does not come within a minute."""
+    shown = b""
+    while awaited not in shown:
+        ready, _, _ = select.select([terminal], [], [], 60)
+        assert ready, shown
+        shown += os.read(terminal, 4096)
+    return shown
 
 
 def test_every_command_is_offered() -> None:
