@@ -63,6 +63,17 @@ class DivergentBarrier(FileRule):
     INVALID = (
         Example(
             code="""\
+__global__ void pick(float* o) {
+  extern __shared__ int scalars[];
+  int& mine = scalars[threadIdx.x];
+  mine = threadIdx.x;
+  if (mine > 3) __syncthreads();
+                ~~~~~~~~~~~~~
+}
+""",
+        ),
+        Example(
+            code="""\
 extern "C" __global__ void scale(float* o, int n) {
   int t = threadIdx.x;
   if (t < 64) { o[t] = 0; __syncthreads(); }
@@ -152,6 +163,23 @@ extern "C" __global__ void scale(float* o, int n) {
         ),
     )
     VALID = (
+        Example(
+            code=_SPDX
+            + """\
+extern "C" __global__ void __launch_bounds__(128) pick(float* o, int n) {
+  extern __shared__ char pool[];  // ints from byte 16 on: [count, bin, rows…]
+  int* scalars = reinterpret_cast<int*>(pool + 16);  // [count, bin, rows…]
+  int& bin = scalars[1];
+  if (threadIdx.x < n) bin = threadIdx.x;
+  __syncthreads();
+  const int chosen = bin;
+  if (n - scalars[chosen] == 0) {
+    o[chosen] = 1.f;
+    __syncthreads();
+  }
+}
+""",
+        ),
         Example(
             code=_SPDX
             + """\
