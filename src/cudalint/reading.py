@@ -158,17 +158,12 @@ class _Reader:
     def _files(self) -> tuple[dict[str, SourceFile], tuple[KernelTree, ...]]:
         """The files and trees there are; as one types, those that there were at the last rest."""
         last = last_read()
-        known = last.files(self._asked()) if last else None
-        if isinstance(known, _Files):
-            found, sources = known, {path: self._as_given(f) for path, f in known.sources.items()}
-        else:
-            found = self._found()
-            sources = dict(found.sources)
-        if last:
-            last.keep_files(self._asked(), found)
+        found = (
+            last.made("files", self._asked(), self._found, of_disk=True) if last else self._found()
+        )
         self._notifications += found.notifications
         self._skips += found.skips
-        return sources, found.trees
+        return {path: self._as_given(file) for path, file in found.sources.items()}, found.trees
 
     def _asked(self) -> tuple[object, ...]:
         """All that the files and the trees depend on, the disk and the text of sources aside."""
@@ -179,8 +174,8 @@ class _Reader:
 
     def _as_given(self, file: SourceFile) -> SourceFile:
         """The file with the content that the request gives it, if it does."""
-        name = posixpath.normpath(posixpath.join(self._root, file.path))
         limit, contents = self._settings.max_file_size, self._request.contents
+        name = posixpath.normpath(posixpath.join(self._root, file.path)) if contents else ""
         if name not in contents:
             return file
         return read_source(
@@ -221,14 +216,15 @@ class _Reader:
         """What compilation databases say of the sources. Raises SettingsError."""
         from cudalint.compiledb.stage import compile_commands
 
-        found = compile_commands(
-            [path for path in sources if is_source(path)],
-            self._root,
-            trees,
-            self._settings.compile_commands,
-            self._request.compile_commands,
-            self._request.cwd,
-        )
+        sourced = [path for path in sources if is_source(path)]
+        named = (self._settings.compile_commands, self._request.compile_commands)
+
+        def read() -> CompileCommands:
+            return compile_commands(sourced, self._root, trees, *named, self._request.cwd)
+
+        last = last_read()
+        asked = (sourced, self._root, trees, *named, self._request.cwd)
+        found = last.made("commands", asked, read, of_disk=True) if last else read()
         self._notifications += found.notifications
         return found
 

@@ -121,6 +121,17 @@ def test_what_changed_on_the_disk_is_seen_once_settled(tmp_path: Path) -> None:
     assert bounds(LastRead()) == [threads]
 
 
+def test_an_include_that_is_typed_is_seen_at_once(tmp_path: Path) -> None:
+    typist = Typist(tmp_path)
+    last = LastRead()
+    write_files(tmp_path, {"c.h": "#define THREADS 100\n"})
+    kernel = "__global__ __launch_bounds__(THREADS) void f() {}\n"
+    for include, expected in (("", 0), ('#include "c.h"\n', 1), ('#include "d.h"\n', 0)):
+        typist.texts["b.cu"] = include + kernel
+        found = typist.lint(last).run.findings
+        assert sum(finding.code == "CU109" for finding in found) == expected
+
+
 def test_a_manifest_that_is_typed_is_seen_at_once(tmp_path: Path) -> None:
     typist = Typist(tmp_path)
     last = LastRead()

@@ -14,6 +14,7 @@ from cudalint.project.callnames import with_meanings
 from cudalint.project.macroheads import with_kernels
 from cudalint.project.namespaces import with_owners
 from cudalint.settings.model import Settings
+from cudalint.syntax.lastread import last_read
 
 if TYPE_CHECKING:
     from cudalint.compiledb.model import CompileCommand
@@ -72,7 +73,14 @@ class Project:
         """The includes among the files."""
         from cudalint.project.includes import Includes
 
-        return Includes(self._owned, self.trees, self.compile_commands)
+        def made() -> Includes:
+            return Includes(self._owned, self.trees, self.compile_commands)
+
+        last = last_read()
+        if last is None:
+            return made()
+        written = {path: model.includes for path, model in self._owned.items()}
+        return last.made("includes", (written, self.trees, self.compile_commands), made)
 
     @cached_property
     def commands(self) -> Commands:

@@ -11,10 +11,10 @@ and reads again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cudalint.syntax.prepare import Text
     from cudalint.syntax.raw import Raw
 
+Made = TypeVar("Made")
 Place = tuple[str, int]
 """A file, and the number of one of the texts that it is parsed as."""
 
@@ -66,7 +67,7 @@ class LastRead:
         self._models: dict[str, tuple[bytes, FileModel]] = {}
         self._texts: dict[Place, _Kept] = {}
         self._old: dict[Place, _Kept] = {}
-        self._files: tuple[tuple[object, ...], object] | None = None
+        self._made: dict[str, tuple[object, object]] = {}
         self._mended: set[str] = set()
         self._at: Place = ("", 0)
 
@@ -86,15 +87,18 @@ class LastRead:
         self._old = {}
         self.afresh = not (self._texts or self._models)
 
-    def files(self, asked: tuple[object, ...]) -> object:
-        """What there was to read when the same was asked for; None for the next afresh."""
-        if self.afresh or self._files is None or self._files[0] != asked:
-            return None
-        return self._files[1]
+    def made(
+        self, name: str, of: object, make: Callable[[], Made], *, of_disk: bool = False
+    ) -> Made:
+        """What `make` has made last time of something equal; else it makes that now.
 
-    def keep_files(self, asked: tuple[object, ...], found: object) -> None:
-        """Keep what there is to read; `asked` is what else that depends on."""
-        self._files = (asked, found)
+        `of` is all that it depends on, but for the disk (`of_disk`), which is only looked
+        at afresh.
+        """
+        before = self._made.get(name)
+        if before is None or (of_disk and self.afresh) or before[0] != of:
+            before = self._made[name] = (of, make())
+        return cast("Made", before[1])
 
     def model(self, path: str, data: bytes) -> FileModel | None:
         """The model of a file that is as it was, and keep its trees; None for any other."""
