@@ -53,6 +53,10 @@ class Sharing:
                     same = once(text, text)
                     if same is not text:
                         _set(record, name, same)
+            for name, number in zip(plan.numbers, plan.counts(record), strict=True):
+                same = once(number, number)
+                if same is not number:
+                    _set(record, name, same)
             for name in plan.lists:
                 inner = getattr(record, name)
                 if not inner:
@@ -74,16 +78,21 @@ class Sharing:
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """Where records of one type hold spans, texts (by `names`), and tuples of records or texts."""
+    """Where records of one type hold what.
+
+    Spans, texts (by `names`), counts (by `numbers`), and `lists`: tuples of records or texts.
+    """
 
     spans: Callable[[Any], tuple[Any, ...]]
     texts: Callable[[Any], tuple[Any, ...]]
     names: tuple[str, ...]
+    counts: Callable[[Any], tuple[Any, ...]]
+    numbers: tuple[str, ...]
     lists: tuple[str, ...]
 
 
 def _plan(kind: type[Any]) -> _Plan:
-    spans, texts, lists = [], [], []
+    spans, texts, numbers, lists = [], [], [], []
     for name, hint in get_type_hints(kind).items():
         held = {type(one) if isinstance(one, str) else one for one in get_args(hint)} or {hint}
         if get_origin(hint) is tuple:
@@ -92,7 +101,12 @@ def _plan(kind: type[Any]) -> _Plan:
             spans.append(name)
         elif held & {str, bytes}:
             texts.append(name)
-    return _Plan(_getter(spans), _getter(texts), tuple(texts), tuple(lists))
+        elif int in held:
+            numbers.append(name)
+    return _Plan(
+        *(_getter(spans), _getter(texts), tuple(texts)),
+        *(_getter(numbers), tuple(numbers), tuple(lists)),
+    )
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:

@@ -53,6 +53,7 @@ def test_equal_texts_and_offsets_are_one_object(models: list[FileModel]) -> None
     assert kernel.words is same.words
     assert kernel.parameters[1].type is same.parameters[1].type
     assert one.calls[-1].argument_text is other.calls[-1].argument_text
+    assert one.calls[-1].arguments_at is other.calls[-1].arguments_at
     assert kernel.body is not None
     assert same.body is not None
     assert kernel.body.end is same.body.end
