@@ -109,19 +109,28 @@ class DeviceProperties:
         bindings = self._context.bindings(model.path, record.function)
         if bindings is None or on_device(model, record.function):
             return
-        taint, queries = self._taint(model, bindings)
+        queries = self._queries.get((model.path, bindings.function.index), [])
+        taint = self._taint(model, bindings, queries)
         for span in spans:
-            name = taint.first(span.start, span.end)
-            if name is not None:
-                query = queries[0] if queries else None
+            if taint.first(span.start, span.end) is not None:
+                query = self._asked(model, bindings, queries, (span.start, span.end))
                 called = query.name if query else self._called(model, bindings)
                 kernel = record.name if hasattr(record, "kernel") else _launched(record)
                 place = query.name_span if query else None
                 yield Taken(record.name_span, kernel, called, place, (record.statement,))
                 return
 
-    def _taint(self, model: FileModel, bindings: Bindings) -> tuple[Taint, list[Call]]:
-        queries = self._queries.get((model.path, bindings.function.index), [])
+    def _asked(
+        self, model: FileModel, bindings: Bindings, queries: list[Call], place: tuple[int, int]
+    ) -> Call | None:
+        """The query that what stands at `place` comes from; None for a function that asks."""
+        for some in ([], *([query] for query in queries)):
+            if self._taint(model, bindings, some).first(*place) is not None:
+                return some[0] if some else None
+        return None
+
+    def _taint(self, model: FileModel, bindings: Bindings, queries: list[Call]) -> Taint:
+        """What comes from `queries`, and from the functions that return such values."""
         given: set[Value] = set()
         for query in queries:
             written = 2 if query.name.startswith(_OCCUPANCY) else 1
@@ -135,8 +144,7 @@ class DeviceProperties:
             rest = bindings.code[after : after + 40].lstrip()
             return name in self._returning and rest.startswith("(")
 
-        taint = Taint(bindings, Branches(bindings, model), source, given=given, parts=True)
-        return taint, queries
+        return Taint(bindings, Branches(bindings, model), source, given=given, parts=True)
 
     def _note_returned(self, path: str, index: int) -> None:
         """Remember the function if it returns what it asks the device for."""
@@ -144,10 +152,12 @@ class DeviceProperties:
         bindings = self._context.bindings(path, index)
         if bindings is None or not bindings.function.name:
             return
-        taint, queries = self._taint(model, bindings)
+        queries = self._queries[path, index]
+        taint = self._taint(model, bindings, queries)
         for match in _RETURN.finditer(bindings.code, bindings.start, bindings.end):
             if taint.first(*match.span(1)) is not None:
-                self._returning[bindings.function.name] = queries[0].name
+                query = self._asked(model, bindings, queries, match.span(1)) or queries[0]
+                self._returning[bindings.function.name] = query.name
                 return
 
     def _called(self, model: FileModel, bindings: Bindings) -> str:

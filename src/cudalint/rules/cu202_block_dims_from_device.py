@@ -150,6 +150,19 @@ extern "C" __global__ void scale(float* x, int n) {
 """,
             message="'%nsmid' decides 'a loop of scale';",
         ),
+        Example(
+            code="""\
+__global__ void scale(float* x);
+void host(float* x, cudaStream_t s) {
+  int shared = 0, blocks = 0, threads = 0;
+  cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+  cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, scale, 0, 0);
+  scale<<<64, threads, shared, s>>>(x);
+  ~~~~~
+}
+""",
+            message="'cudaOccupancyMaxPotentialBlockSize'",
+        ),
     )
     VALID = (
         Example(
