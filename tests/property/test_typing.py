@@ -132,6 +132,23 @@ def test_an_include_that_is_typed_is_seen_at_once(tmp_path: Path) -> None:
         assert sum(finding.code == "CU109" for finding in found) == expected
 
 
+def test_an_include_that_moves_is_where_it_is(tmp_path: Path) -> None:
+    typist = Typist(tmp_path)
+    last = LastRead()
+    typist.texts["c.h"] = "__global__ __launch_bounds__(THREADS) void f() {}\n"
+    include = '#define THREADS 100\n#include "c.h"\n'
+    for above in ("", "// moved\n"):
+        typist.texts["b.cu"] = above + include
+        typed = typist.lint(last)
+        (found,) = (one for one in typed.run.findings if one.code == "CU109")
+        line = (above + include).count("\n") - 1
+        places = typed.published()["c.h"]
+        related = [r for d in places if d.code == "CU109" for r in d.related_information or ()]
+        assert "compiled with this" in [one.label for one in found.related]
+        assert line in [one.location.range.start.line for one in related]
+        assert typed.published() == typist.lint(LastRead()).published()
+
+
 def test_a_manifest_that_is_typed_is_seen_at_once(tmp_path: Path) -> None:
     typist = Typist(tmp_path)
     last = LastRead()

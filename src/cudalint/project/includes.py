@@ -56,6 +56,10 @@ class Includes:
         self._of_headers: dict[str, Search] | None = None
         self._numbers: dict[Search, int] = {}
 
+    def stand_in(self, models: Mapping[str, FileModel]) -> None:
+        """Take these models for those that were given: they include the same, at other places."""
+        self._models = models
+
     def resolve(self, path: str, include: Include, unit: str | None = None) -> str | None:
         """The known file that `include` of the file at `path` brings, or None.
 

@@ -79,8 +79,13 @@ class Project:
         last = last_read()
         if last is None:
             return made()
-        written = {path: model.includes for path, model in self._owned.items()}
-        return last.made("includes", (written, self.trees, self.compile_commands), made)
+        named = {
+            path: [(include.path, include.system) for include in model.includes]
+            for path, model in self._owned.items()
+        }
+        found = last.made("includes", (named, self.trees, self.compile_commands), made)
+        found.stand_in(self._owned)
+        return found
 
     @cached_property
     def commands(self) -> Commands:
