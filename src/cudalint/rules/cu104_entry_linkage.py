@@ -246,7 +246,9 @@ extern "C" __global__ void __launch_bounds__(64) fill_1(float* o) { body<1>(o); 
         def judge(kernel: Function) -> str | None:
             return _verdict(kernel, project, wrappers)
 
-        for model in project.models.values():
+        for path, model in project.models.items():
+            if not context.sources[path].requested:
+                continue
             kernels = [kernel for kernel in model.kernels if kernel.kind == "definition"]
             if kernels:
                 for place in places(kernels, judge, words_fixed(model)):

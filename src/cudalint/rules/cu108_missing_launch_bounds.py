@@ -186,7 +186,9 @@ extern "C" int gemm(const float* a, int n) { return n + (a != nullptr); }
         def judge(kernel: Function) -> bool | None:
             return None if _bounded(kernel, project) else True
 
-        for model in project.models.values():
+        for path, model in project.models.items():
+            if not context.sources[path].requested:
+                continue
             kernels = [kernel for kernel in model.kernels if kernel.kind == "definition"]
             if not kernels:
                 continue
