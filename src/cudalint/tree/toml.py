@@ -209,7 +209,8 @@ def _key_text(node: Node) -> str:
         return text
     loads, decode_error = _reader()
     try:
-        (key,) = loads(f"{text} = 0")
+        keys = list(loads(f"{text} = 0"))
     except decode_error:
         return text
-    return str(key)
+    # What the grammar takes for a key in a document with faults may be a comment, or several.
+    return str(keys[0]) if len(keys) == 1 else text

@@ -158,3 +158,15 @@ def test_a_statement_that_can_not_be_is_marked_at_its_own_key() -> None:
         found = read_toml("KERNEL.toml", data)
         assert isinstance(found, SyntaxFault)
         assert found.span == Span("KERNEL.toml", start, start + 1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"3#\x003@.9= ",
+        b"3=3\x06\x00\x00\x00\x003#= =0= \x00\x00\x00w@=5\x000= \x003\x00.#@=0= \x003=3#= = ",
+    ],
+)
+def test_what_the_grammar_takes_for_a_key_and_toml_for_a_comment(data: bytes) -> None:
+    """Found by fuzzing."""
+    assert isinstance(read_toml("cudalint.toml", data), SyntaxFault)
