@@ -106,7 +106,7 @@ class _Change:
             if body is None or body.type != "declaration_list":
                 break
             inside = body.children
-            if not (self._is(inside[0], b"{") and len(inside) > 1 and self._is(inside[-1], b"}")):
+            if not (len(inside) > 1 and self._is(inside[0], b"{") and self._is(inside[-1], b"}")):
                 break
             opened, *nodes, closed = inside
             if self._low < opened.end_byte or self._high > closed.start_byte:
