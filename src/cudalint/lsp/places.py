@@ -21,10 +21,13 @@ class Places:
         self._run = run
         self._unit = _UNITS[encoding]
         self._indexes: dict[str, LineIndex] = {}
+        self._uris: dict[str, str] = {}
 
     def uri(self, path: str) -> str:
         """The URI of a path that is relative to the run's root."""
-        return uri_of(Path(self._run.root) / path)
+        if path not in self._uris:
+            self._uris[path] = uri_of(Path(self._run.root) / path)
+        return self._uris[path]
 
     def range(self, span: Span) -> types.Range:
         """What to mark: it stops at the end of a line rather than reach into the next."""
