@@ -159,7 +159,7 @@ def end_statements(
         if (
             after > close + 1
             and (start in known or b"\n" in bare[close + 1 : after])
-            and (_BEGINS.match(following) or _ended(parse, after))
+            and (not following or _BEGINS.match(following) or _ended(parse, after))
         ):
             parse[close + 1] = bare[close + 1] = ord(";")
 

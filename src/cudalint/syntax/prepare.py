@@ -32,6 +32,8 @@ _CONTROL_BEFORE = regex(rb"\b(?:if|while|switch|for)\s*(?:constexpr\s*)?$")
 _TYPEOF = regex(rb"(?:__typeof__|__typeof|typeof)(?<!\wtypeof)\s*\(")
 # Spaces between the parentheses, which the grammar takes for those of parameters.
 _CALL_OPERATOR = regex(rb"operator(?<!\woperator)\s*\(\s+\)")
+# Such a cast is none to the grammar where an initialiser in braces begins.
+_SIZED_CAST = regex(rb"\b(?:unsigned|long|short)(?=\((?!\s*[*&]))")
 _TRY = regex(rb"try(?<!\wtry)\s*\{")
 _HANDLERS = regex(rb"\s*(?!\s|catch\b)(?P<name>\w*)\s*(?P<more>[;(]?)")
 _DECLTYPE = regex(rb"decltype(?<!\wdecltype)\s*\(")
@@ -329,6 +331,10 @@ def _mask_extensions(bare: bytes, parse: bytearray) -> None:
             following = after_space(bare, close + 1)
             if close >= 0 and bare[following : following + 1] == b"{":
                 parse[match.end() - 1 : close + 1] = b"_" * (close + 2 - match.end())
+    if any(word in bare for word in (b"unsigned(", b"long(", b"short(")):
+        for match in _SIZED_CAST.finditer(bare):
+            if bare[max(0, match.start() - 100) : match.start()].rstrip()[-1:] in (b"{", b","):
+                parse[slice(*match.span())] = b"_" * len(match.group())
     if b"typeof" in bare:
         for match in _TYPEOF.finditer(bare):
             close = close_of(bare, match.end() - 1)

@@ -70,6 +70,13 @@ def test_new_makes_pointers(made: bytes) -> None:
     assert _read(b"auto p = new " + made + b";") == (["after"], 1, 0)
 
 
+def test_casts_to_sized_types_may_stand_in_braces() -> None:
+    code = b"dim3 b{unsigned(size<1>(n)), 1u, unsigned(size<3>(n))}; int c{long(n)}; f(short(n));"
+    assert _read(code)[1:] == (1, 0)
+    model = read_model("a.cu", b"void f(int a, unsigned(*g)(int), long(&h)[2]) { g(a); }\n")
+    assert [p.name for p in model.functions[0].parameters] == ["a", "g", "h"]
+
+
 def test_a_product_is_no_new_pointer() -> None:
     model = read_model("a.cu", b"int f(int renew, int b) { return renew * b; }\n")
     assert len(model.functions) == 1
@@ -106,7 +113,7 @@ def test_a_temporary_in_capitals_begins_no_block() -> None:
 def test_declarations_by_macros_may_stand_before_what_a_macro_defines() -> None:
     code = (
         b"#define DECLARE(f, T) template T f<T>();\n#define DEFINE(f, T) T f() { return go(); }\n"
-        b"DECLARE(a, int)\nDECLARE(b, int)\n\nDEFINE(c, int)\nDEFINE(d, int)\n"
+        b"DECLARE(a, int)\nDECLARE(b, int)\n\nDEFINE(c, int)\nDEFINE(d, int)\nDECLARE(e, int)\n"
     )
     model = read_model("a.cpp", code)
     assert [f.name for f in model.functions if f.use is not None] == ["c", "d"]
