@@ -39,7 +39,7 @@ class Coldness:
         self._names = frozenset("".join(words(name)) for name in names if name not in _WHOLE)
         self._whole = frozenset(names)
         self._files: dict[str, bool] = {}
-        self._marks: dict[str, dict[tuple[str, str], str]] = {}
+        self._marks = {path: marks for path in models if (marks := _marks_of(models[path]))}
 
     def is_cold(self, path: str, function: Function) -> bool:
         """Whether `function` of the file at `path` is a cold boundary."""
@@ -94,21 +94,11 @@ class Coldness:
         if own:
             return own[1]
         key = (function.owner, function.name)
-        for seen in (path, *self._includes.closure(path)):
-            mark = self._marks_of(seen).get(key)
+        for seen in (path, *self._includes.closure(path)) if self._marks else ():
+            mark = self._marks.get(seen, {}).get(key)
             if mark:
                 return mark
         return ""
-
-    def _marks_of(self, path: str) -> dict[tuple[str, str], str]:
-        """The marks of a file's declarations, by class and name."""
-        if path not in self._marks:
-            self._marks[path] = {
-                (function.owner, function.name): mark[1]
-                for function in self._models[path].functions
-                if function.kind == "declaration" and (mark := _MARK.search(function.comment))
-            }
-        return self._marks[path]
 
     def _name_of(self, function: Function) -> str:
         """What of `cold-functions` the name is, begins or ends with; "" if nothing."""
@@ -125,6 +115,16 @@ class Coldness:
         if path not in self._files:
             self._files[path] = self._patterns.match(path)
         return self._files[path]
+
+
+def _marks_of(model: FileModel) -> dict[tuple[str, str], str]:
+    """The marks of a file's declarations, by class and name."""
+    return {
+        (function.owner, function.name): mark[1]
+        for function in model.functions
+        if function.kind == "declaration" and "cudalint" in function.comment
+        if (mark := _MARK.search(function.comment))
+    }
 
 
 def _is_structor(function: Function) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cudalint.hostcode.memorycalls import GIVING, HOST_GIVING, HOST_TAKING, MAKING, TAKING
 from cudalint.hostcode.transfers import COPIES, TO_DEVICE_DRIVER, TO_SYMBOL
 from cudalint.hostcode.waits import WAITS
+from cudalint.project.headermacros import home
 from cudalint.regex import regex
 
 if TYPE_CHECKING:
@@ -61,12 +62,14 @@ def effects(project: Project, graph: CallGraph) -> list[Effect]:
 
 def _own(project: Project, graph: CallGraph) -> Iterator[tuple[int, Effect]]:
     """What nodes do themselves, outside cold regions."""
-    for path, model in project.models.items():
-        for call in (*model.calls, *project.header_macros.calls(model)):
-            effect = _BY_NAME.get(call.name)
-            if effect is None and call.name.startswith("cu") and _API.match(call.name):
-                effect = Effect.OTHER
-            if effect is not None and not call.receiver:
-                node = graph.node_of(path, call)
+    for name in project.hot_path.names:
+        effect = _BY_NAME.get(name)
+        if effect is None and name.startswith("cu") and _API.match(name):
+            effect = Effect.OTHER
+        if effect is None:
+            continue
+        for call in project.hot_path.calls((name,)):
+            if not call.receiver:
+                node = graph.node_of(home(call), call)
                 if node is not None and not project.cold_regions.holds(call):
                     yield node.id, effect
