@@ -86,13 +86,13 @@ def _not_understood(
     models: Iterable[FileModel], sources: Mapping[str, SourceFile]
 ) -> Iterator[Notification]:
     """One notification for all the regions that the parser could not read and no rule reports."""
-    from cudalint.lines import LineIndex
-
     places = []
     paths = set()
     for model in models:
         regions = [region.span for region in model.broken if not region.matters]
         if regions:
+            from cudalint.lines import LineIndex
+
             paths.add(model.path)
             lines = LineIndex(sources[model.path].data)
             places += [f"{model.path}:{lines.line_of(region.start)}" for region in regions]

@@ -158,8 +158,6 @@ def tell(notifications: Sequence[Notification], options: Mapping[str, Any]) -> i
 
 def write_reports(run: Run, outputs: Sequence[Output], options: Mapping[str, Any]) -> bool:
     """Write the reports, files first; whether that went well. Raises OutputError."""
-    from cudalint.writing import write_named
-
     ordered = sorted(outputs, key=lambda output: output.file is None)
     made = [(output.file, _made(run, output, options)) for output in ordered]
     well = True
@@ -168,6 +166,8 @@ def write_reports(run: Run, outputs: Sequence[Output], options: Mapping[str, Any
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
             continue
+        from cudalint.writing import write_named
+
         try:
             write_named(Path(file), data)
         except OSError as error:

@@ -189,13 +189,15 @@ KERNEL(NAME)
                     yield from self._pasted(kernel, context.sources[path].data, context)
 
     def _clashes(self, project: Project, context: Context) -> Iterator[Finding]:
+        targets = [target for tree in project.trees for target in tree.targets]
+        if not targets:
+            return
         from cudalint.project.kernelnames import KernelNames
         from cudalint.tree.entries import entry_points
 
         known: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Entries] = {}
         reported: set[tuple[Span, str]] = set()
         names = KernelNames(project)
-        targets = [target for tree in project.trees for target in tree.targets]
         for target in targets:
             if names.all_differ(target):
                 continue
