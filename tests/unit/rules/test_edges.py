@@ -156,7 +156,7 @@ def test_the_last_launch_is_named(tmp_path: Path) -> None:
     lines = ["k<<<1, 32, 0, e1>>>(o);", ON_S, "cudaEventRecord(e, t);"]
     [found] = findings("CU307", tmp_path, recording(lines))
     assert found.arguments[-1] == "s"
-    assert found.related[0].label == "launch on 's'"
+    assert found.related[0].label == "work on 's'"
 
 
 BF16 = "/* bf16 */"
