@@ -168,9 +168,10 @@ def _parse_long(parser: Parser, text: bytes) -> Node:
     last = last_read()
     old = last.old_tree(text) if last else None
 
-    def read(at: int, _: object) -> bytes:
+    def piece(at: int, _: object) -> bytes:
         return text[at : at + _SHORT]
 
+    read = last.reader(text) if last else piece
     try:
         if old is None:
             tree = parser.parse(read, progress_callback=stop)

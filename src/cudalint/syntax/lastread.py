@@ -69,6 +69,7 @@ class LastRead:
         self._old: dict[Place, _Kept] = {}
         self._made: dict[str, tuple[object, object]] = {}
         self._mended: set[str] = set()
+        self._lines: dict[bytes, bytes] = {}
         self._at: Place = ("", 0)
 
     def settle(self) -> None:
@@ -124,6 +125,21 @@ class LastRead:
         self._mended.add(self._at[0])
         _edit(before.text, before.tree, text)
         return before.tree
+
+    def reader(self, text: bytes) -> Callable[[int, object], bytes]:
+        """What gives the parser `text` line by line, the same object for the same line.
+
+        py-tree-sitter 0.26 never lets go of what it is given: else each keystroke would
+        leave all of the text behind.
+        """
+        lines = self._lines
+
+        def read(at: int, _: object) -> bytes:
+            end = text.find(b"\n", at) + 1
+            line = text[at:end] if end else text[at:]
+            return lines.setdefault(line, line)
+
+        return read
 
     def keep_tree(self, text: bytes, tree: Tree) -> None:
         """Keep the tree of the text that was last asked for, and go on to the next."""
