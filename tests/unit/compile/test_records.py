@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 from fake_nvcc import FakeNvcc
 
@@ -28,6 +27,7 @@ from cudalint.compile.sass import read_spill_lines
 from cudalint.compile.store import Reading, Store
 from cudalint.finding import Span
 from projects import context_of
+from records import records
 
 WORDS = """\
 ptxas info    : Compiling entry function 'k' for 'sm_90'
@@ -67,19 +67,6 @@ def made(folder: Path) -> Iterator[object]:
         "key", reading, compiled.compilations[0]
     )
     yield reading
-
-
-def records(value: object) -> Iterator[msgspec.Struct]:
-    """The records that a value holds, itself among them."""
-    if isinstance(value, msgspec.Struct):
-        yield value
-        for name in value.__struct_fields__:
-            yield from records(getattr(value, name))
-    elif isinstance(value, dict):
-        yield from records((*value, *value.values()))
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from records(one)
 
 
 def test_no_record_can_be_changed(tmp_path: Path) -> None:

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from conftest import write_files
 from cudalint.finding import Span
-from cudalint.source import SourceFile
-from cudalint.syntax.read import read_model
-from cudalint.tree.drift import drift
-from cudalint.tree.entries import entry_points
-from cudalint.tree.folders import Folders
-from cudalint.tree.macroclash import macro_clashes
 from cudalint.tree.model import KernelTree, Target
-from cudalint.tree.modules import namings
-from cudalint.tree.read import find_trees, read_trees, tree_files
-from cudalint.tree.shadows import shadows
-from cudalint.tree.survey import survey
+from cudalint.tree.read import read_trees, tree_files
 
 ARCH = '[hardware]\narch = "sm_121"\n'
 HOPPER = '[hardware]\narch = "sm_90a"\ninherits = "gb10"\n'
@@ -388,53 +377,3 @@ def test_a_link_is_a_fault_of_the_nearest_manifest(
 def test_a_folder_too_deep_leads_to_no_tree(tmp_path: Path) -> None:
     write_files(tmp_path, {"gb10/common/a.cu": "", "gb10/m/fp8/old/new/a.cu": ""})
     assert read_trees(tmp_path, ["gb10/m/fp8/old/new"]) == ()
-
-
-def records(value: object) -> Iterator[msgspec.Struct]:
-    """The records that a value holds, itself among them."""
-    if isinstance(value, msgspec.Struct):
-        yield value
-        for name in value.__struct_fields__:
-            yield from records(getattr(value, name))
-    elif isinstance(value, dict):
-        yield from records((*value, *value.values()))
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from records(one)
-
-
-def test_what_was_read_can_not_be_changed(tmp_path: Path) -> None:
-    """Every rule gets the same tree, and what follows from it."""
-    kernel = 'extern "C" __global__ void k({}* x) {{ }}\n'
-    files: dict[str, str | bytes] = {
-        "gb10/HARDWARE.toml": ARCH + '[build]\nextra_nvcc_flags = ["-DX=1"]\n',
-        "metal/HARDWARE.toml": "",
-        "metal/common/a.cu": "",
-        "gb10/common/a.cu": kernel.format("int"),
-        "gb10/m/fp8/a.cu": "#define X 2\n" + kernel.format("float"),
-        "gb10/m/fp8/KERNEL.toml": '[shadow]\na = "why"\n[modules]\na = "b"\n',
-    }
-    write_files(tmp_path, files)
-    read = find_trees(tmp_path, {posixpath.dirname(path) for path in files})
-    models = {p: read_model(p, str(text).encode()) for p, text in files.items() if ".cu" in p}
-    sources = {path: SourceFile(path, str(files[path]).encode()) for path in models}
-    leaf = target(read.cuda[0], "gb10/m/fp8")
-    (shadow,) = shadows(read.cuda[0])
-    derived = (
-        *macro_clashes(leaf, models, sources),
-        *namings(leaf),
-        drift(shadow, models, sources),
-        survey(read.cuda, models, sources),
-        entry_points("gb10/m/fp8/a.cu", leaf, models, sources),
-        Folders(tmp_path).list("gb10"),
-    )
-    found = list(records((read, derived)))
-    kinds = {type(record).__name__ for record in found}
-    assert kinds >= {
-        *("Drift", "Entries", "Entry", "Hardware", "KernelTree", "Layer", "Listing", "MacroClash"),
-        *("Manifest", "Naming", "OtherHardware", "Shadow", "SurveyedShadow", "SurveyedTree"),
-        *("Target", "Trees", "Value"),
-    }
-    for record in found:
-        with pytest.raises(AttributeError, match="immutable type"):
-            setattr(record, record.__struct_fields__[0], None)
