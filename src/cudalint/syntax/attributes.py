@@ -159,7 +159,7 @@ def mask_attributes(bare: bytes, text: bytearray) -> None:
     for pattern in (_TYPENAME, _UNDERSCORED):
         for match in pattern.finditer(bare):
             blank(text, *match.span())
-    if b"template" in bare:
+    if b"template class" in bare or b"template struct" in bare or b"template union" in bare:
         for match in _TEMPLATE_CLASS.finditer(bare):
             extern = _EXTERN_BEFORE.search(bare, max(0, match.start() - 40), match.start())
             blank(text, match.start() if extern is None else extern.start(), match.end())

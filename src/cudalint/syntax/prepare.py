@@ -116,7 +116,7 @@ def prepare(data: bytes) -> Prepared:
     code = bytes(work)
     for start, end in lexed.literals:
         blank(work, start, end)
-    if _CALL_OPERATOR.search(work) is not None:
+    if b"operator" in work and _CALL_OPERATOR.search(work) is not None:
         code = _operators_joined(code, work)
     return Prepared(
         data=data,
