@@ -41,8 +41,8 @@ _NO_CONSOLE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 """What stands before a name of a console stream makes it something else."""
 _FLAG_REST = rb"\s+(?:const\s+)?([A-Za-z_]\w*)\s*(?:=\s*([^;{]{1,4000})|\{([^;{}]*)\}\s*);"
 _FLAGS = (
-    regex(rb"bool(?<!\wbool)" + _FLAG_REST),
-    regex(rb"auto(?<!\wauto)" + _FLAG_REST),
+    (b"bool", regex(rb"bool(?<!\wbool)" + _FLAG_REST)),
+    (b"auto", regex(rb"auto(?<!\wauto)" + _FLAG_REST)),
 )
 _STATIC = regex(rb"static(?<!\wstatic)\b[^;(){}=]{0,2000}(?:=|\{|\()")
 _BRACKET_OR_END = regex(rb"[;(){}\[\]]")
@@ -187,7 +187,8 @@ def flags(bare: bytes) -> list[Found]:
     """`bool` and `auto` variables with an initialiser."""
     found = [
         Found(m.start(), m.end(), m.group(1).decode(), normal(m.group(2) or m.group(3) or b""))
-        for pattern in _FLAGS
+        for word, pattern in _FLAGS
+        if word in bare
         for m in pattern.finditer(bare)
     ]
     return sorted(found, key=lambda f: f.start)
@@ -195,7 +196,9 @@ def flags(bare: bytes) -> list[Found]:
 
 def statics(bare: bytes) -> list[Found]:
     """`static` declarations with an initialiser, to their `;`, which no bracket holds."""
-    found = []
+    found: list[Found] = []
+    if b"static" not in bare:
+        return found
     for match in _STATIC.finditer(bare):
         depth = 0
         for bracket in _BRACKET_OR_END.finditer(bare, match.end() - 1):
