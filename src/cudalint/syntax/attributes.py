@@ -69,6 +69,7 @@ _SHOUTED_BEFORE_NAMES = regex(
     rb"(?![A-Z][A-Z0-9_]*_(?:API|EXPORT|CALL|CALLBACK)[ \t]+\w+\s*\()"
     rb"[A-Za-z_][\w:]*(?:<[^;(){}]*>)?[\s*&]+(?!(?:const|and|or|xor)\b)[A-Za-z_]"
 )
+_BEFORE_NAME = regex(rb"[ \t\n]\s*[A-Za-z_]")
 _CLASS_BEFORE = regex(rb"\b(?:class|struct)\s*\Z")
 _SHOUTED_BEFORE_CLASS = regex(
     rb"[A-Z][A-Z0-9_]*[ \t\n]+[A-Za-z_][\w:]*\s*(?:<[^;(){}]*>\s*)?(?:final\s*)?[:{]"
@@ -182,7 +183,7 @@ def mask_shouted_words(bare: bytes, text: bytearray, shouted: list[tuple[int, in
     """
     masked = -1
     for start, end in shouted:
-        if bare[end : end + 1] not in (b" ", b"\t", b"\n"):
+        if _BEFORE_NAME.match(bare, end) is None:
             continue
         low = max(0, start - 400)
         preceding = bare[low:start].rstrip()
@@ -202,11 +203,8 @@ def mask_shouted_words(bare: bytes, text: bytearray, shouted: list[tuple[int, in
             or _SHOUTED_BEFORE_NAMES.match(bare, start)
         ):
             continue
-        after = after_space(bare, end)
-        following = bare[after : after + 1]
-        if following.isalpha() or following == b"_":
-            blank(text, start, end)
-            masked = end
+        blank(text, start, end)
+        masked = end
 
 
 def _is_macro_inside(bare: bytes, start: int, preceding: bytes) -> bool:
