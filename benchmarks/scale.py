@@ -58,10 +58,10 @@ def main() -> int:
     for wanted in arguments.lines:
         with context.Pool(1) as pool:
             lines, costs, peak, found = pool.apply(measure, (wanted, arguments.rounds))
-        measured.append((lines, costs.run))
+        measured.append(costs.ratio)
         growth = ""
-        for (few, before), (many, after) in list(pairwise(measured))[-1:]:
-            doubling = after / before / (many / few) * 2
+        for before, after in list(pairwise(measured))[-1:]:
+            doubling = 2 * after / before
             growth = f"{doubling:.2f}"
             if doubling > GROWTH:
                 faults.append(f"{lines} lines cost {growth} times half of them")
