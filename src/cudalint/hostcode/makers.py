@@ -37,39 +37,64 @@ class Makers:
 
     def make(self, call: Call, branch: Branch, tested: frozenset[str]) -> bool:
         """Whether `call`, in `branch`, is of a function that makes what is `tested`."""
-        makers = self._by_name.get(call.name)
-        if makers is None or branch.function < 0:
+        if call.name not in self._making_names or branch.function < 0:
             return False
-        owner = self._models[branch.span.path].functions[branch.function].owner
-        of_the_object = call.receiver in _OF_THE_OBJECT
-        for path, function in makers:
-            if function.owner and not (of_the_object and function.owner == owner):
-                continue
-            if not function.owner and call.receiver:
-                continue
-            if function.owner and not tested.isdisjoint(self._changed(path, function)):
-                return True
-            if not tested.isdisjoint(names(given(call))):
-                return True
-            code = self._codes.of(call.span.path)
-            if assigned_to(call, code, branch.span.start) in tested:
-                return True
-        return False
+        path = branch.span.path
+        owner = self._models[path].functions[branch.function].owner
+        named = [
+            place
+            for place in self._by_name[call.name]
+            if (
+                call.receiver in _OF_THE_OBJECT and place[1].owner == owner
+                if place[1].owner
+                else not call.receiver
+            )
+        ]
+        # Of several of a name, those of this file are meant; else any of them may be.
+        meant = [place for place in named if place[0] == path] or named
+        return bool(meant) and all(self._makes(*place, call, branch, tested) for place in meant)
+
+    def _makes(
+        self, path: str, function: Function, call: Call, branch: Branch, tested: frozenset[str]
+    ) -> bool:
+        """Whether `call` of just this function makes what is `tested`."""
+        if (path, function.index) not in self._making:
+            return False
+        if function.owner and not tested.isdisjoint(self._changed(path, function)):
+            return True
+        if not tested.isdisjoint(names(given(call))):
+            return True
+        code = self._codes.of(call.span.path)
+        return assigned_to(call, code, branch.span.start) in tested
 
     @cached_property
-    def _by_name(self) -> dict[str, list[tuple[str, Function]]]:
-        """The host functions whose own bodies take memory or make a handle."""
-        found: dict[str, list[tuple[str, Function]]] = {}
-        for path in sorted(self._models):
-            model = self._models[path]
+    def _making(self) -> frozenset[tuple[str, int]]:
+        """The host functions whose own bodies take memory or make a handle: path and index."""
+        found: set[tuple[str, int]] = set()
+        for path, model in self._models.items():
             making = {
                 enclosing(model, call.function)
                 for call in model.calls
                 if call.name in _MAKES and call.function >= 0 and not call.receiver
             }
-            for index in sorted(making - {-1}):
+            for index in making - {-1}:
                 function = model.functions[index]
                 if function.space == "host" and function.body is not None:
+                    found.add((path, index))
+        return frozenset(found)
+
+    @cached_property
+    def _making_names(self) -> frozenset[str]:
+        return frozenset(self._models[path].functions[index].name for path, index in self._making)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[tuple[str, Function]]]:
+        """All host functions that have a name and a body like those that make something."""
+        found: dict[str, list[tuple[str, Function]]] = {}
+        for path in sorted(self._models):
+            for function in self._models[path].functions:
+                known = function.name in self._making_names and not function.lambda_
+                if known and function.space == "host" and function.body is not None:
                     found.setdefault(function.name, []).append((path, function))
         return found
 

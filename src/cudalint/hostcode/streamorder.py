@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.devicecode.devicecode import device_only, enclosing
 from cudalint.hostcode.streamwork import STREAM_AT
+from cudalint.regex import regex
 from cudalint.syntax.model import Call, Launch
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ RECORDS = (
 )
 WAITS = ("cudaStreamWaitEvent", "cuStreamWaitEvent")
 _STREAM_OF_LAUNCH = 3
+_API = regex(r"(?:cuda[A-Z]|cu[A-Z]|dim3$)")
 
 Work = tuple[Call | Launch, str]
 """What puts work on a stream, and that stream's name."""
@@ -76,6 +78,15 @@ def bare(text: str) -> str:
     """A name without `this->`, spaces, and parentheses around it."""
     text = text.replace(" ", "").removeprefix("this->").removeprefix("::")
     return text[1:-1] if re.fullmatch(r"\([\w.>\[\]-]+\)", text) else text
+
+
+def api_alone(calls: list[Call]) -> bool:
+    """Whether all calls are of the API, or are made on the results of such."""
+    known = [call for call in calls if _API.match(call.name)]
+    return all(
+        call in known or any(call.span.covers(inner.span.start) for inner in known)
+        for call in calls
+    )
 
 
 def functions_with(project: Project, names: tuple[str, ...]) -> Iterator[Ordered]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 
-_WHOLE = 500
+_WHOLE = 100
 """After so many runs all there is is looked at."""
 
 

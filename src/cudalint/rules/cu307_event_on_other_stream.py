@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from cudalint.context import Context
 from cudalint.finding import Confidence, Finding, Level, Related
-from cudalint.hostcode.streamorder import RECORDS, Ordered, Work, at, functions_with
+from cudalint.hostcode.streamorder import (
+    RECORDS,
+    Ordered,
+    Work,
+    api_alone,
+    at,
+    functions_with,
+)
 from cudalint.hostcode.streams import null_stream
 from cudalint.project.project import Project
 from cudalint.regex import regex
@@ -19,7 +26,6 @@ _KERNEL = f"""\
 {_SPDX}extern "C" __global__ void __launch_bounds__(32) k(float* o) {{ *o = 1.f; }}
 """
 _NAMED = regex(r"[A-Za-z_][\w.>\[\]-]*")
-_API = regex(r"(?:cuda[A-Z]|cu[A-Z]|dim3$)")
 _JUMPS = regex(r"[{}]|\b(?:if|else|for|while|do|switch|case|default|goto|return|break|continue)\b")
 _LIFE = regex(r"(?:Stream|Event)(?:Create|Destroy)")
 
@@ -168,6 +174,35 @@ void fill(float* a, size_t n, cudaEvent_t done, cudaStream_t s, cudaStream_t t) 
         ),
     )
     VALID = (
+        Example(
+            code=_KERNEL
+            + """\
+struct Pipe {
+  cudaStream_t compute_, copy_;
+  cudaEvent_t done_;
+  void upload(float* d, const float* h) { cudaMemcpyAsync(d, h, 4, cudaMemcpyDefault, copy_); }
+  void run(float* o, const float* h) {
+    k<<<1, 32, 0, compute_>>>(o);
+    upload(o, h);
+    cudaEventRecord(done_, copy_);
+  }
+};
+""",
+        ),
+        Example(
+            code=_KERNEL
+            + """\
+struct Op {
+  cudaStream_t main_;
+  cudaEvent_t e_;
+  void run(float* o) {
+    Op* self = this;
+    k<<<1, 32, 0, self->main_>>>(o);
+    cudaEventRecord(e_, main_);
+  }
+};
+""",
+        ),
         Example(
             code=_KERNEL
             + """\
@@ -329,23 +364,23 @@ def _only_elsewhere(
     code = bindings.code[start:end]
     if _JUMPS.search(code) or re.search(rf"(?<![\w.>]){re.escape(stream)}(?!\w)", code):
         return False
-    calls = [call for call in ordered.calls if start <= call.span.start < end]
-    known = [call for call in calls if _API.match(call.name)]
-    return all(
-        call in known or any(call.span.covers(inner.span.start) for inner in known)
-        for call in calls
-    )
+    return api_alone([call for call in ordered.calls if start <= call.span.start < end])
 
 
 def _differ(a: str, b: str) -> bool:
     """Whether two texts name two streams, and not perhaps the same one."""
     if null_stream(a) or not _NAMED.fullmatch(a):
         return False
-    return re.split(r"[\[.>-]", a)[0] != re.split(r"[\[.>-]", b)[0]
+    # `self->main` and `main` may be one member.
+    one, other = (re.split(r"[\[.>-]+", text.partition("[")[0]) for text in (a, b))
+    return one[0] != other[0] and one[-1] != other[-1]
 
 
 def _used_otherwise(stream: str, record: Call, ordered: Ordered, context: Context) -> bool:
-    """Whether the function names the stream but to make it, to end it, and to record on it."""
+    """Whether the stream may be used otherwise than to make it, to end it, and to record on it.
+
+    By name in this function; of a stream that is none of its own, by any function that it calls.
+    """
     bindings = context.bindings(ordered.path, ordered.function)
     if bindings is None:
         return True
@@ -353,8 +388,11 @@ def _used_otherwise(stream: str, record: Call, ordered: Ordered, context: Contex
     if (
         local is not None
         and not local.parameter
-        and not all("Create" in bindings.code[v.start - 60 : v.start] for v in local.values)
+        and not all("Create" in bindings.code[max(v.start - 60, 0) : v.start] for v in local.values)
     ):
+        return True
+    earlier = [call for call in ordered.calls if at(call) < at(record)]
+    if local is None and not api_alone(earlier):
         return True
     known = [c for c in ordered.calls if c.name in RECORDS or _LIFE.search(c.name)]
     code = bindings.code

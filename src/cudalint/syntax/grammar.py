@@ -192,10 +192,11 @@ def wanted(root: Node, text: bytes, part: Part | None = None) -> dict[str, list[
     Raises TooComplexError.
     """
     grammar = _grammar()
+    looked_at = text if part is None else text[part.start : part.end]
+    # Whatever was read before: what is refused may not depend on that.
+    if len(looked_at) > _MAX_NODES_DEEP and _may_be_deep(looked_at) and _is_deep(root):
+        raise TooComplexError("an expression or a statement is too long")
     if grammar.read > _QUERY_PAYS:
-        looked_at = text if part is None else text[part.start : part.end]
-        if len(looked_at) > _MAX_NODES_DEEP and _may_be_deep(looked_at) and _is_deep(root):
-            raise TooComplexError("an expression or a statement is too long")
         found = _query(root, text, grammar, part)
     else:
         found = _walk(root, text, grammar.kinds)

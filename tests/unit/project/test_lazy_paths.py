@@ -91,3 +91,18 @@ def test_what_is_called_by_such_a_function_runs_at_the_first_need_too(tmp_path: 
 def test_a_cold_function_is_not_looked_into(tmp_path: Path) -> None:
     code = OP % ("void initBuffers() { cudaMalloc(&buf_, 4); }", "if (!buf_) initBuffers();")
     assert _codes(tmp_path, code) == []
+
+
+def test_a_namesake_elsewhere_makes_nothing_here(tmp_path: Path) -> None:
+    """Of two functions of a name, that of the file is called; and it makes nothing."""
+    (tmp_path / "a.cu").write_text(
+        KERNEL
+        + "static void fetch(float* b, cudaStream_t s) { cudaStreamSynchronize(s); }\n"
+        + "void step(float* buf, cudaStream_t s) {\n"
+        + "  if (!buf) fetch(buf, s);\n  k<<<1, 32, 0, s>>>(buf);\n}\n"
+    )
+    (tmp_path / "b.cu").write_text("static void fetch(float** b) { cudaMalloc(b, 4); }\n")
+    request = Request(
+        (".",), tmp_path, isolated=True, compile="never", overrides=Overrides(("CU301",))
+    )
+    assert [found.span.path for found in run(request).findings] == ["a.cu"]

@@ -8,6 +8,8 @@ import pytest
 from tree_sitter import Node
 
 from cudalint.syntax import grammar
+from cudalint.syntax.effort import TooComplexError
+from cudalint.syntax.read import read_model
 
 ROOT = Path(__file__).parents[3]
 FILES = sorted(
@@ -54,3 +56,12 @@ def test_a_process_that_reads_much_uses_the_query(monkeypatch: pytest.MonkeyPatc
     tools.read = grammar._QUERY_PAYS
     assert nodes(grammar.wanted(grammar.parse(text), text)) == first
     assert "query" in vars(tools)
+
+
+@pytest.mark.parametrize("read", [0, grammar._QUERY_PAYS + 1])
+def test_what_is_refused_does_not_depend_on_what_was_read(
+    read: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grammar._grammar(), "read", read)
+    with pytest.raises(TooComplexError, match="too long"):
+        read_model("a.cu", b"void f(int x) { int y = " + b"!" * 70_000 + b"x; }")
