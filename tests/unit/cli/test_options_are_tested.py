@@ -112,7 +112,9 @@ def parsed(command: click.Command, words: list[str]) -> None:
     """Have click parse a command line. Raises UsageError where it is none."""
     context = command.make_context("cudalint", list(words), resilient_parsing=False)
     if isinstance(command, click.Group):
-        rest = [*context._protected_args, *context.args]
+        known = vars(context)
+        # So it is called from click 8.2 on, and before that.
+        rest = [*known.get("_protected_args", known.get("protected_args")), *context.args]
         _, below, more = command.resolve_command(context, rest)
         assert below is not None
         parsed(below, more)

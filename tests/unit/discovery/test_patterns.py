@@ -15,7 +15,7 @@ PATTERNS = st.builds(
     st.sampled_from(["", "/"]),
     st.lists(SEGMENTS, min_size=1, max_size=4),
     st.sampled_from(["", "/"]),
-)
+).filter(lambda pattern: pattern.count("**") <= 3)  # those with more are passed over
 PATHS = st.lists(
     st.sampled_from(["a", "b.cu", "ab", "c.cu", "tests", "x_test.cpp"]), min_size=1, max_size=4
 ).map("/".join)
