@@ -38,6 +38,11 @@ _FREES = re.compile(r"(?i)free|destroy|release|cleanup|unregister")
 _DECLARED = re.compile(rb"\bauto\s*&*\s*(\w+)\s*=\s*$")
 _FAR = 100
 _NEW = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)*(?<![=!<>])=\s*(?:\([^()]*\)\s*)?new\b")
+# No `static` one: a type alone stands before the `*`.
+_NULL_LOCAL = re.compile(
+    r"[;{}]\s*(?:const\s+)?[\w:]+\s*\*+\s*([A-Za-z_]\w*)\s*"
+    r"(?:=\s*(?:nullptr|NULL|0)|\{\s*(?:nullptr)?\s*\})\s*;"
+)
 _WRAPS = re.compile(r"(?i)check|call|launch|kernel|run|assert|validate|profil|safe")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _ZERO = re.compile(r"^(?:0\s*==|.*==\s*0$)")
@@ -125,7 +130,8 @@ class ColdRegions:
             made = made or any(
                 self._makers.make(call, branch, tested) for call in calls.inside(branch.span)
             )
-            if made or self._makes_new(branch.span, tested):
+            made = made or self._makes_new(branch.span, tested)
+            if made and not self._is_new_each_time(tested, branch):
                 yield branch.span, f"makes at the first need what '{branch.condition}' tests"
         yield from self._after_guards(model)
 
@@ -176,6 +182,16 @@ class ColdRegions:
         if not into or into in tested:
             return False
         return tested.isdisjoint(names(code[call.span.end : branch.span.end]))
+
+    def _is_new_each_time(self, tested: frozenset[str], branch: Branch) -> bool:
+        """Whether a pointer is tested that the function has made null: no call keeps it."""
+        path = branch.span.path
+        if branch.function < 0 or path not in self._sources:
+            return False
+        body = self._models[path].functions[branch.function].body
+        start = branch.head.start if body is None else body.start
+        nulls = _NULL_LOCAL.finditer(self._codes.of(path), start, branch.head.start)
+        return any(match[1] in tested for match in nulls)
 
     def _makes_new(self, span: Span, tested: frozenset[str]) -> bool:
         """Whether a `new` in a branch is assigned to what was tested."""

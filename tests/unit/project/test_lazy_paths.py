@@ -52,6 +52,7 @@ def test_a_function_that_makes_what_is_tested(tmp_path: Path, methods: str, body
         ("void take(float* p) { cudaMalloc(&p, 4); }", "if (n < 4) take(o);"),
         ("void take() { cudaMalloc(&buf_, 4); }", "if (!buf_) take(); take();"),
         ("void take() { cudaMalloc(&buf_, 4); }", "if (n) take();"),
+        ("void take(float** p) { cudaMalloc(p, 4); }", "float* t = nullptr; if (!t) take(&t);"),
     ],
 )
 def test_another_function_is_on_the_path(tmp_path: Path, methods: str, body: str) -> None:
@@ -106,3 +107,19 @@ def test_a_namesake_elsewhere_makes_nothing_here(tmp_path: Path) -> None:
         (".",), tmp_path, isolated=True, compile="never", overrides=Overrides(("CU301",))
     )
     assert [found.span.path for found in run(request).findings] == ["a.cu"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "code"),
+    [
+        ("float* t = nullptr;", "CU304"),
+        ("void *t{};", "CU304"),
+        ("static float* t = nullptr;", "CU310"),
+        ("", "CU310"),
+    ],
+)
+def test_a_pointer_that_is_null_in_each_call_is_no_resource(
+    tmp_path: Path, declared: str, code: str
+) -> None:
+    body = declared + " if (!t) cudaMalloc(&t, 4);"
+    assert _codes(tmp_path, OP % ("float* t;", body)) == [(code, 0)]
