@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
+from cudalint.batches import File
 from cudalint.syntax.model import FileModel
-from cudalint.syntax.read import File
 
 
 def read_by(one: Callable[[str, bytes], FileModel], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cudalint.batches import File, batches
 from cudalint.finding import Level, Span
 from cudalint.run import Notification
 from cudalint.source import SourceFile, is_utf8
@@ -28,8 +29,6 @@ _CHUNK_BYTES = 200_000
 
 SHARED_BYTES = 25_000_000
 """From so much source on, half a gigabyte of models counts for more than a tenth of the time."""
-
-Piece = tuple[str, bytes]
 
 
 class Extraction(msgspec.Struct, frozen=True):
@@ -58,7 +57,7 @@ def extract(files: Sequence[SourceFile], cache: ModelCache | None, jobs: int) ->
     last = last_read()
     keep = _keeper(files)
     found: dict[str, FileModel] = {}
-    missing: list[Piece] = []
+    missing: list[File] = []
     for file in files:
         model = last.model(file.path, file.data) if last else None
         if model is None and cache and not file.problem:
@@ -121,7 +120,7 @@ class _OnDemand(Mapping[str, "FileModel"]):
         return len(self._files)
 
 
-def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _CutOff | str]:
+def _extract_all(pieces: Sequence[File], jobs: int) -> Iterator[FileModel | _CutOff | str]:
     """A model, or the traceback of a failure, for each piece, in order."""
     if jobs > 1 and (len(pieces) > POOL_FILES or _size(pieces) > POOL_BYTES):
         yield from _in_processes(pieces, jobs)
@@ -129,7 +128,7 @@ def _extract_all(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _Cu
     yield from _extract_here(pieces)
 
 
-def _extract_here(pieces: Sequence[Piece]) -> Iterator[FileModel | _CutOff | str]:
+def _extract_here(pieces: Sequence[File]) -> Iterator[FileModel | _CutOff | str]:
     from cudalint.syntax.effort import TooComplexError
     from cudalint.syntax.read import read_models
 
@@ -144,12 +143,12 @@ def _extract_here(pieces: Sequence[Piece]) -> Iterator[FileModel | _CutOff | str
             yield result
 
 
-def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _CutOff | str]:
+def _in_processes(pieces: Sequence[File], jobs: int) -> Iterator[FileModel | _CutOff | str]:
     from cudalint.syntax.model import FileModel
     from cudalint.workers import Died, map_in_processes
 
     decode = msgspec.msgpack.Decoder(FileModel | str).decode
-    chunks = list(_chunks(pieces))
+    chunks = list(batches(pieces, _CHUNK_BYTES))
     results = map_in_processes(_extract_chunk, chunks, jobs)
     for chunk, found in zip(chunks, results, strict=True):
         if isinstance(found, Died):
@@ -158,7 +157,7 @@ def _in_processes(pieces: Sequence[Piece], jobs: int) -> Iterator[FileModel | _C
             yield from (decode(one) if isinstance(one, bytes) else one for one in found)
 
 
-def _extract_chunk(chunk: Sequence[Piece]) -> list[bytes | FileModel | _CutOff | str]:
+def _extract_chunk(chunk: Sequence[File]) -> list[bytes | FileModel | _CutOff | str]:
     encode = msgspec.msgpack.Encoder().encode
     found: list[bytes | FileModel | _CutOff | str] = []
     for piece, result in zip(chunk, _extract_here(chunk), strict=True):
@@ -172,20 +171,7 @@ def _worker_died() -> str:
     return "the process that read this file, or one beside it, died\n"
 
 
-def _chunks(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    chunk: list[Piece] = []
-    size = 0
-    for piece in pieces:
-        chunk.append(piece)
-        size += len(piece[1])
-        if size >= _CHUNK_BYTES:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
-
-def _size(pieces: Iterable[Piece]) -> int:
+def _size(pieces: Iterable[File]) -> int:
     return sum(len(data) for _, data in pieces)
 
 

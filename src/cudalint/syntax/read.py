@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from cudalint.batches import File, batches
 from cudalint.syntax.again import Again
 from cudalint.syntax.assemble import assemble
 from cudalint.syntax.effort import Budget, spend
@@ -27,9 +28,6 @@ from cudalint.syntax.prepare import (
     texts,
 )
 from cudalint.syntax.templates import Bodies
-
-File = tuple[str, bytes]
-"""A path and the file's content."""
 
 _BATCH_BYTES = 400_000
 """So much source is read side by side; its trees take some twenty times of that."""
@@ -52,23 +50,10 @@ def read_model(path: str, data: bytes) -> FileModel:
 
 def read_models(files: Iterable[File]) -> Iterator[FileModel | Exception]:
     """The model of each file, in order; or what `read_model` raises of it."""
-    for together in _batches(files):
-        yield from _side_by_side(together)
-
-
-def _batches(files: Iterable[File]) -> Iterator[list[File]]:
     # What is known of the last reading is asked for file by file.
-    most = 0 if last_read() else _BATCH_BYTES
-    batch: list[File] = []
-    size = 0
-    for file in files:
-        batch.append(file)
-        size += len(file[1])
-        if size >= most:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    size = 0 if last_read() else _BATCH_BYTES
+    for together in batches(files, size):
+        yield from _side_by_side(together)
 
 
 def _side_by_side(files: list[File]) -> list[FileModel | Exception]:
